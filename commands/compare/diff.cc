@@ -118,8 +118,8 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
   for (const Side side : kSides) {
     options.sides[side].is_reconfigured = input.is_reconfigured;
     if (options.sides[side].reads.mode == ReadsMode::kAuto) options.sides[side].reads = input.reads;
-    if (!args.input.IsReadOnce())
-      options.sides[side].ahead = LookAheadIn(context, sessions.SessionAlone());
+    options.sides[side].has_reads = HasReadsIn(sessions);
+    if (ChoosesBuffers(args.sides[side])) RS_RETURN_IF_ERROR(input.ChangeBuffers(sessions));
   }
   std::vector<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](const std::string& text) {

@@ -55,12 +55,14 @@ void SetUp(CLI::App& app, TimelineArgs& args) {
   AddForce(app, args.force);
 }
 
+/// The inputs from their first bytes; nullptr: there is none.
+struct TimelineInputs {
+  std::unique_ptr<ByteSource> trace, log;
+};
+
 /// Finds out which input is which. Opens each once: standard input cannot be read again.
-/// @param standard_log gets a log that is standard input
-/// @return the trace; nullptr: there is none
-Result<std::unique_ptr<ByteSource>> OpenInputs(TimelineArgs& args, Context& context,
-                                               std::unique_ptr<SpooledInput>& standard_log) {
-  std::unique_ptr<ByteSource> trace;
+Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
+  TimelineInputs inputs;
   for (const std::string& path : args.inputs) {
     auto input = OpenOneInput(context, path);
     const bool is_trace = input && input->kind == InputKind::kTrace;
@@ -69,15 +71,13 @@ Result<std::unique_ptr<ByteSource>> OpenInputs(TimelineArgs& args, Context& cont
                   {path, {}, {}}, "name one trace, and the log of its session");
     if (is_trace) {
       args.trace = path;
-      trace = std::move(input->source);
+      inputs.trace = std::move(input->source);
       continue;
     }
     args.log.paths.push_back(path);
-    if (path != "-" || !input) continue;
-    RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> copy, SpooledInput::Copy(*input->source));
-    standard_log = std::make_unique<SpooledInput>(context, std::move(copy));
+    if (input) inputs.log = std::move(input->source);
   }
-  return trace;
+  return inputs;
 }
 
 /// Keeps the clock snapshots of a log.
@@ -217,14 +217,18 @@ Result<ExplainedTrace> ReadForHoles(std::unique_ptr<ByteSource> source, const st
 /// Replays the session of the log that the trace is of: the one of which it returns most sequences
 /// as they are in the trace.
 /// @param trace gets how many sequences it returns otherwise; nullptr: the log has one session
-/// @param copy the name of its copy
+/// @param opened the log's bytes @param copy the name of the trace's copy
 Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context& context,
-                                               ExplainedTrace* trace, const std::string& copy) {
-  SessionSelection selection = args.log;
+                                                   std::unique_ptr<ByteSource> opened,
+                                                   ExplainedTrace* trace, const std::string& copy) {
+  auto reader = std::make_unique<SessionReader>(context, args.log, "replaying");
+  reader->recording().UseOpened(std::move(opened));
+  RS_RETURN_IF_ERROR(reader->recording().Spool());
   ReplayChoices choices = args.choices;
   while (true) {
-    SessionReader sessions(context, selection, "replaying");
+    SessionReader& sessions = *reader;
     std::unique_ptr<ExaminedLog> best;
+    SessionPlace place;
     uint64_t explained = 0;
     while (true) {
       RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
@@ -240,7 +244,7 @@ Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context
       if (best && same <= explained) continue;
       best = std::move(log);
       explained = same;
-      selection = sessions.SessionAlone();
+      place = sessions.place();
     }
     if (!best) return Fail(ErrorCode::kUsage, "the log has no session", {sessions.path(), {}, {}});
     best->ending = sessions.Finish();
@@ -253,12 +257,12 @@ Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context
                           (reads.assumed || reads.seen_in_file > 0) && !args.log.clone;
     if (trace->others == 0 || !may_find) return best;
     choices.reads.like = copy;
+    reader = std::make_unique<SessionReader>(*reader, place, "replaying");
   }
 }
 
 /// Writes a trace as it is, followed by tracks with what it lacks, and the buffers of a log.
-Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> source,
-                      Context& context) {
+Result<ExitCode> Draw(const TimelineArgs& args, TimelineInputs inputs, Context& context) {
   const bool has_log = !args.log.paths.empty(), has_trace = !args.trace.empty();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
@@ -267,12 +271,12 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
   if (has_trace) {
     RS_ASSIGN_OR_RETURN(copy, TraceCopy::For(*file));
     RS_ASSIGN_OR_RETURN(
-        trace, ReadForHoles(std::move(source), args.trace, context, has_log, copy->sink()));
+        trace, ReadForHoles(std::move(inputs.trace), args.trace, context, has_log, copy->sink()));
   }
   std::unique_ptr<ExaminedLog> log;
   if (has_log) {
-    RS_ASSIGN_OR_RETURN(
-        log, ReplayLog(args, context, has_trace ? &trace : nullptr, copy ? copy->name() : ""));
+    RS_ASSIGN_OR_RETURN(log, ReplayLog(args, context, std::move(inputs.log),
+                                       has_trace ? &trace : nullptr, copy ? copy->name() : ""));
     const bool has_one =
         std::ranges::any_of(log->sequences, [&](const ReplayedPackets::Sequence* sequence) {
           return sequence != nullptr && trace.IsExplained(*sequence) &&
@@ -371,9 +375,8 @@ Result<ExitCode> Draw(const TimelineArgs& args, std::unique_ptr<ByteSource> sour
 Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
   TimelineArgs args = given;
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
-  std::unique_ptr<SpooledInput> standard_log;
-  RS_ASSIGN_OR_RETURN(auto trace, OpenInputs(args, context, standard_log));
-  return Draw(args, std::move(trace), context);
+  RS_ASSIGN_OR_RETURN(TimelineInputs inputs, OpenInputs(args, context));
+  return Draw(args, std::move(inputs), context);
 }
 
 }  // namespace

@@ -140,10 +140,10 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
-  if (HasTraces(context, args.input))
+  SessionReader sessions(context, args.input, "replaying");
+  if (sessions.recording().HasTraces())
     return ReportTraces(context, args.input, args.format,
                         ChoosesAnything(args.choices) || args.packets);
-  SessionReader sessions(context, args.input, "replaying");
   // The packets of sessions follow each other like rows, without a title or an empty line.
   Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
   if (args.format == Format::kCsv) out.Print(CsvTitles(args.packets));

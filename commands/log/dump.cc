@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/further_replays.h"
 #include "commands/replays/loss_view.h"
 #include "commands/replays/replay_run.h"
 #include "commands/replays/session_reader.h"
@@ -294,11 +293,11 @@ class DumpPrinter {
 
 /// Returns the time of a session's start; nullopt if the log does not show it before the first
 /// commit, or can be read only once.
-std::optional<uint64_t> FindStart(Context& context, const SessionReader& sessions) {
-  if (sessions.SessionAlone().IsReadOnce(context)) return std::nullopt;
-  MutedContext muted(context);
-  const auto ops = OpenSession(muted.context(), sessions.SessionAlone(), "");
-  return ops ? FindRecordedConfig(**ops).value_or(RecordedConfig()).start_ns : std::nullopt;
+std::optional<uint64_t> FindStart(const SessionReader& sessions) {
+  if (sessions.recording().is_read_once()) return std::nullopt;
+  const auto is_enough = [](const SessionIndex& index) { return index.commits > 0; };
+  const auto index = sessions.recording().Index(sessions.place(), is_enough);
+  return index ? index->start_ns : std::nullopt;
 }
 
 Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
@@ -314,7 +313,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
     if (args.decode) RS_RETURN_IF_ERROR(ExpectPayload(sessions, "--decode"));
-    filter.StartSession(FindStart(context, sessions));
+    filter.StartSession(FindStart(sessions));
     printer.StartSession(sessions.session());
     while (!is_past) {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "commands/record/consumer_tap.h"
+#include "core/log/service_reads.h"
 #include "core/perfetto/fields.h"
-#include "core/session/service_reads.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {

@@ -9,7 +9,6 @@
 #include "commands/record/log_queue.h"
 #include "commands/record/process.h"
 #include "commands/record/recorder.h"
-#include "commands/replays/further_replays.h"
 #include "commands/replays/loss_view.h"
 #include "commands/replays/session_reader.h"
 #include "commands/replays/trace_check.h"
@@ -344,11 +343,14 @@ Result<ExitCode> RecordingRun::Run() {
 }
 
 Result<TraceCheck> RecordingRun::Compare() {
-  MutedContext muted(context_);
-  SessionReader sessions(muted.context(), {.paths = {args_.log.path}}, "comparing");
+  KeptText ignored;
+  Streams silent{context_.console.streams().out, ignored, {}, true};
+  Console console(silent);
+  Context muted{console, context_.threads, context_.files};
+  SessionReader sessions(muted, {.paths = {args_.log.path}}, "comparing");
   RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
   if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
-  return CheckWithTrace(muted.context(), sessions, {}, args_.compare, 0);
+  return CheckWithTrace(muted, sessions, {}, args_.compare, 0);
 }
 
 ExitCode RecordingRun::Finish() {

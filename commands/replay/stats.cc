@@ -139,9 +139,9 @@ bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  if (HasTraces(context, args.input))
-    return ReportTraces(context, args.input, args.format, ChoosesAnything(args.choices));
   SessionReader sessions(context, args.input, "replaying");
+  if (sessions.recording().HasTraces())
+    return ReportTraces(context, args.input, args.format, ChoosesAnything(args.choices));
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == Format::kCsv;
   const char* const columns = args.explain

@@ -20,8 +20,7 @@ namespace ringscope {
 
 ExaminedSession::ExaminedSession(Context& context, SessionReader& sessions,
                                  const ReplayChoices& choices, PacketKinds* kinds)
-    : context_(context),
-      sessions_(sessions),
+    : sessions_(sessions),
       run_(context, sessions, choices),
       notes_(run_.Add<SessionNotes>()),
       analysis_(run_.Add<GapAnalysis>(kinds)),
@@ -52,9 +51,8 @@ Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
     for (SequenceGaps& sequence : buffer.sequences)
       if (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch)
         stalls.push_back(&*sequence.stall);
-  const SessionSelection session = sessions_.SessionAlone();
-  if (stalls.empty() || session.IsReadOnce(context_)) return {};
-  RS_ASSIGN_OR_RETURN(const auto ops, OpenSession(context_, session, ""));
+  if (stalls.empty() || sessions_.recording().is_read_once()) return {};
+  RS_ASSIGN_OR_RETURN(const auto ops, sessions_.recording().Records(sessions_.place()));
   CommitRequestParser parser;
   LogMoment now{.record = 0, .time_ns = {}};
   std::optional<LogMoment> cloned;
@@ -133,12 +131,12 @@ Result<Examinations> ExamineOther(Context& context, const std::string& start,
   return tl::unexpected<Error>(WrongContent(start, path, "a trace or a log", std::move(hint)));
 }
 
-/// @param opened of standard input; nullptr if it has to be opened
+/// @param opened the log's bytes
 Result<Examinations> ExamineLog(Context& context, const std::string& path,
                                 const ReplayChoices& choices, std::optional<uint64_t> session,
                                 std::unique_ptr<ByteSource> opened) {
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
-  if (opened != nullptr) sessions.UseOpened(std::move(opened));
+  sessions.recording().UseOpened(std::move(opened));
   Examinations examinations;
   size_t problems = 0;  // that are added to a session
   const auto add_problems = [&] {
@@ -171,7 +169,7 @@ Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource
   const std::string path = source->path();
   std::shared_ptr<TemporaryFile> copy;
   if (path == "-" || !source->CanReadAt()) {
-    RS_ASSIGN_OR_RETURN(copy, SpooledInput::Copy(*source));
+    RS_ASSIGN_OR_RETURN(copy, SpoolInput(*source));
   }
   RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(copy ? copy->OwnName() : path, path));
   Examinations traces;
@@ -218,8 +216,7 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
   if (kind == InputKind::kEvents ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
     return ExamineOther(context, start, path);
-  if (is_log)
-    return ExamineLog(context, path, choices, session, path == "-" ? std::move(source) : nullptr);
+  if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
   if (!choices.config.empty())
     context.console.Warn(
         fmt::format("{}: the config is not used: only a log can be replayed with "

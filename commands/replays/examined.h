@@ -46,7 +46,6 @@ class ExaminedSession {
  private:
   Status FindPatchesAfterClone(GapReport& report);
 
-  Context& context_;
   SessionReader& sessions_;
   TraceScanSink scan_;  // of the trace that the replay makes
   ReplayRun run_;

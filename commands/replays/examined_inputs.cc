@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "commands/replays/examined.h"
-#include "commands/replays/further_replays.h"
+#include "commands/replays/tasks_on_cores.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_parts.h"
@@ -102,9 +102,11 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
   if (is_first == IsLog(context, paths[1])) return std::nullopt;
   ReplayChoices both = choices;
   both.reads.like = paths[is_first ? 1 : 0];
-  MutedContext muted(context);
-  Result<Examinations> examined =
-      ExamineOne(muted.context(), paths[is_first ? 0 : 1], both, session);
+  KeptText ignored;
+  Streams silent{context.console.streams().out, ignored, {}, true};
+  Console console(silent);
+  Context muted{console, context.threads, context.files};
+  Result<Examinations> examined = ExamineOne(muted, paths[is_first ? 0 : 1], both, session);
   if (!examined) return std::nullopt;
   return *std::move(examined);
 }
@@ -116,7 +118,7 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
                                      std::optional<uint64_t> session) {
   std::vector<std::string> paths;
   for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
-  paths = OnePathPerRecording(paths);
+  if (paths.size() > 1) paths = OnePathPerRecording(paths);
   if (auto both = ExaminePair(context, paths, choices, session))
     return ExaminedInputs{*std::move(both), false};
   if (paths.size() == 1) {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/further_replays.h"
 #include "commands/replays/loss_view.h"
+#include "commands/replays/tasks_on_cores.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -33,6 +33,9 @@ class Warnings : public ReplayListener {
   Console& console_;
   const std::string& path_;
 };
+
+/// Returns true if the records before the first commit were read.
+bool HasBeginning(const SessionIndex& index) { return index.commits > 0; }
 
 }  // namespace
 
@@ -84,33 +87,37 @@ std::string BuffersText(const ReplayOutcome& outcome) {
   return Joined(texts);
 }
 
-bool ChoosesAnything(const ReplayChoices& choices) {
+bool ChoosesBuffers(const ReplayChoices& choices) {
   const BufferChoice& all = choices.session.all;
-  return all.engine || all.size || all.policy || !choices.session.buffers.empty() ||
-         choices.reads.mode != ReadsMode::kAuto || !choices.session.run_programs;
+  return all.engine || all.size || all.policy || !choices.session.buffers.empty();
 }
 
-Result<RecordedConfig> FindRecordedConfig(OpSource& ops) {
-  RecordedConfig found;
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
-    if (!op || std::holds_alternative<Commit>(op->body)) return found;
-    found.has_buffers |= std::holds_alternative<BufferSetUp>(op->body);
-    if (!found.start_ns && IsSessionStart(*op)) found.start_ns = op->time_ns;
-    if (const auto* record = std::get_if<TraceConfigRecord>(&op->body);
-        record != nullptr && found.config.empty())
-      found.config = record->config;
-  }
+bool ChoosesAnything(const ReplayChoices& choices) {
+  return ChoosesBuffers(choices) || choices.reads.mode != ReadsMode::kAuto ||
+         !choices.session.run_programs;
+}
+
+Status ReplayInput::ChangeBuffers(const SessionReader& sessions) {
+  const Recording& recording = sessions.recording();
+  if (recorded_reads || recording.is_read_once() || !recording.parts().may_have_reads) return {};
+  const auto is_enough = [](const SessionIndex& index) { return index.has_limited_reads; };
+  RS_ASSIGN_OR_RETURN(const SessionIndex index, recording.Index(sessions.place(), is_enough));
+  if (index.has_limited_reads) recorded_reads = std::make_shared<RecordedReads>();
+  return {};
 }
 
 Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
-  const SessionSelection session = sessions.SessionAlone();
+  const Recording& recording = sessions.recording();
   if (sessions.clone() != nullptr) clone = *sessions.clone();
   if (!choices.reads.like.empty()) {
     RS_ASSIGN_OR_RETURN(found, FindSessionReads(context, sessions, choices.reads.like));
   }
   for (const auto& [key, choice] : choices.session.buffers)
     if (choice.size) config.sizes[key] = *choice.size;
+  const auto reads_as_recorded = [&] {
+    return reads.mode == ReadsMode::kAuto || reads.mode == ReadsMode::kRecorded;
+  };
+  if (ChoosesBuffers(choices) && reads_as_recorded()) RS_RETURN_IF_ERROR(ChangeBuffers(sessions));
   if (choices.config.empty()) return {};
   RS_ASSIGN_OR_RETURN(ConfigFile file, ReadConfigFile(context, choices.config));
   config.config = std::move(file.bytes);
@@ -119,38 +126,35 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   if (wanted.buffers.empty())
     return Fail(ErrorCode::kUsage, "this trace config has no buffers", {choices.config, {}, {}},
                 "name the config that the session was started with");
-  config.expects_same_reads = session.IsReadOnce(context) && choices.reads.mode == ReadsMode::kAuto;
-  if (session.IsReadOnce(context)) return {};
-  RS_ASSIGN_OR_RETURN(const auto begin, OpenSession(context, session, ""));
-  RS_ASSIGN_OR_RETURN(const RecordedConfig recorded, FindRecordedConfig(*begin));
-  is_reconfigured = recorded.has_buffers;
+  config.expects_same_reads = recording.is_read_once() && choices.reads.mode == ReadsMode::kAuto;
+  if (recording.is_read_once()) return {};
+  RS_ASSIGN_OR_RETURN(const SessionIndex recorded, recording.Index(sessions.place(), HasBeginning));
+  is_reconfigured = recorded.sets_up_buffers;
   if (reads.mode == ReadsMode::kAuto && !recorded.config.empty() &&
       ReadsDiffer(ReadTraceConfigFacts(wire::AsBytes(recorded.config)), wanted))
     reads.mode = wanted.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd;
+  if (reads_as_recorded()) RS_RETURN_IF_ERROR(ChangeBuffers(sessions));
   if (!clone) return {};
-  RS_ASSIGN_OR_RETURN(auto all, OpenSession(context, session, ""));
-  const auto records = Records(std::move(all));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records->Next());
-    if (!op) return {};
-    const auto* cloned = std::get_if<BufferCloned>(&op->body);
-    if (cloned != nullptr && cloned->clone == clone->clone) clone->buffers.insert(cloned->buffer);
-  }
+  RS_ASSIGN_OR_RETURN(auto all, recording.Records(sessions.place()));
+  RS_ASSIGN_OR_RETURN(const SessionIndex changed, IndexSession(*Records(std::move(all))));
+  for (const CloneFacts& facts : changed.clones)
+    if (facts.clone == clone->clone)
+      clone->buffers.insert(facts.buffers.begin(), facts.buffers.end());
+  return {};
 }
 
-SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
-                        const char* activity) {
+Result<SweepInput> SweepInputOf(Context& context, const SessionReader& session,
+                                const ReplayInput& changes, const char* activity) {
   SweepInput input;
   input.clone = changes.clone;
-  SessionSelection again = session.SessionAlone();
-  if (session.clone() != nullptr) again.view = *session.clone();
-  input.open = [&context, &changes, again, activity]() -> Result<std::unique_ptr<OpSource>> {
-    RS_ASSIGN_OR_RETURN(auto ops, OpenSession(context, again, activity));
+  input.open = [&changes, open = session.Again(activity)]() -> Result<std::unique_ptr<OpSource>> {
+    RS_ASSIGN_OR_RETURN(auto ops, open());
     return changes.Records(std::move(ops));
   };
   input.find_engine = changes.choices.session.find_engine;
   input.run_tasks = TasksOnCores(context);
-  input.ahead = LookAheadIn(context, session.SessionAlone());
+  RS_ASSIGN_OR_RETURN(const SessionIndex index, session.recording().Index(session.place()));
+  input.has_reads = index.has_reads;
   input.is_reconfigured = changes.is_reconfigured;
   return input;
 }
@@ -165,9 +169,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
   listeners.insert(listeners.end(), listeners_.begin(), listeners_.end());
 
   ReplayOptions options = choices_;
-  // Without a look ahead nothing is known.
-  if (const SessionSelection alone = sessions_.SessionAlone(); !alone.IsReadOnce(context_))
-    options.ahead = LookAheadIn(context_, alone);
+  options.has_reads = HasReadsIn(sessions_);
   RS_RETURN_IF_ERROR(InFile(path, input_.Find(context_, sessions_)));
   options.session.clone = input_.clone;
   options.is_reconfigured = input_.is_reconfigured;
@@ -216,17 +218,18 @@ void ReplayRun::Warn(const ReplayOutcome& outcome) {
           outcome.buffers.empty() ? "" : fmt::format(" (buffers: {})", BuffersText(outcome))));
 }
 
-LookAhead LookAheadIn(Context& context, const SessionSelection& session) {
-  // This reading is in the middle of another one that shows its progress.
-  const auto muted = std::make_shared<MutedContext>(context);
-  return std::make_shared<LogReads>(
-      [muted, session] { return OpenSession(muted->context(), session, "looking ahead in"); });
+HasReads HasReadsIn(const SessionReader& sessions) {
+  if (sessions.recording().is_read_once()) return {};
+  return [&recording = sessions.recording(), place = sessions.place()]() -> Result<bool> {
+    if (!recording.parts().may_have_reads) return false;
+    const auto is_enough = [](const SessionIndex& index) { return index.has_reads; };
+    return recording.Index(place, is_enough).map(&SessionIndex::has_reads);
+  };
 }
 
 Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessions,
                                     const std::string& trace) {
-  const SessionSelection session = sessions.SessionAlone();
-  if (session.IsReadOnce() || trace == "-") {
+  if (sessions.recording().is_read_once() || trace == "-") {
     return Fail(ErrorCode::kUsage,
                 "the reads of a trace cannot be found in standard input, which can be read once",
                 {}, "write it to a file, and name that");
@@ -237,7 +240,11 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessi
         WrongContent(input.start, trace, "a trace", "expected a .pftrace"));
   RS_ASSIGN_OR_RETURN(const auto file, InFile(trace, ReadWrittenFile(std::move(input.source))));
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
-  const auto open = [&] { return OpenSession(context, session, "finding the reads of"); };
+  const auto open = [&] {
+    return sessions.recording().Records(
+        sessions.place(), nullptr,
+        std::make_shared<ConsoleReporter>(context.console, "finding the reads of", true));
+  };
   RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), file));
   if (found.packets > 0 && found.explained == 0) {
     return Fail(ErrorCode::kUsage,

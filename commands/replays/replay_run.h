@@ -29,6 +29,8 @@ struct ReplayChoices : ReplayOptions {
   std::string config;  // that the session is to have had, as text; empty: its own
 };
 
+/// Returns true if buffers get another engine, size or policy by options.
+bool ChoosesBuffers(const ReplayChoices& choices);
 /// Returns true if any of the options of a replay is given, but for the config.
 bool ChoosesAnything(const ReplayChoices& choices);
 
@@ -49,15 +51,6 @@ inline constexpr const char* kConfigToReplay =
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// The buffers of a session, as options name them: "buffers[0] (id 1), buffers[1] (id 2)".
 std::string BuffersText(const ReplayOutcome& outcome);
-/// What a session's records have before its first commit.
-struct RecordedConfig {
-  std::string config;  // the TraceConfig message; empty: none
-  bool has_buffers = false;
-  std::optional<uint64_t> start_ns = {};  // of the tracing session
-};
-/// Reads up to the first commit.
-Result<RecordedConfig> FindRecordedConfig(OpSource& ops);
-
 /// What the choices make of a session's records.
 struct ReplayInput {
   const ReplayChoices& choices;
@@ -67,24 +60,32 @@ struct ReplayInput {
   bool is_reconfigured = false;          // that differs from what the log has
   std::optional<FoundReads> found = {};  // if --reads like= asks for them
   std::optional<CloneFacts> clone = {};  // that is replayed, with the buffers of the config
+  /// Absent: they do not matter, as nothing changes the buffers or no read has a limit.
+  std::shared_ptr<RecordedReads> recorded_reads = {};
 
   /// Finds them for the session that `sessions` is at.
   Status Find(Context& context, const SessionReader& sessions);
+  /// The buffers are others than recorded: finds out whether that matters to reads.
+  Status ChangeBuffers(const SessionReader& sessions);
   /// The records of that session with the changes.
   /// @param session an OpSource that outlives this, or one to own
   template <typename Session>
   std::unique_ptr<OpSource> Records(Session&& session) const {
-    if (!found) return std::make_unique<ConfiguredOps>(std::forward<Session>(session), config);
+    if (found)
+      return std::make_unique<ConfiguredOps>(
+          std::make_unique<InsertedReads>(std::forward<Session>(session), found->reads), config);
+    if (!recorded_reads)
+      return std::make_unique<ConfiguredOps>(std::forward<Session>(session), config);
     return std::make_unique<ConfiguredOps>(
-        std::make_unique<InsertedReads>(std::forward<Session>(session), found->reads), config);
+        std::make_unique<NotedReads>(recorded_reads, std::forward<Session>(session)), config);
   }
 };
 
-/// A session that can be read again, for sweeps of it on all cores.
-/// @param session is at it; like `context` and `changes` it outlives the result
+/// A session that can be read again, for sweeps of it on all cores, without facts of its records.
+/// @param session is at its end; like `changes` it outlives the result
 /// @param activity for the progress line: "sweeping"
-SweepInput SweepInputOf(Context& context, const SessionReader& session, const ReplayInput& changes,
-                        const char* activity);
+Result<SweepInput> SweepInputOf(Context& context, const SessionReader& session,
+                                const ReplayInput& changes, const char* activity);
 
 /// A replay of one session for a command: what follows it is added first, then it runs to its end.
 ///
@@ -145,9 +146,9 @@ class ReplayRun {
   std::map<BufferId, LedgerTotals> totals_;
 };
 
-/// Looks ahead in a session for its replay: reads its records once more where a read policy asks.
-/// @param session selects one that can be read again; `context` outlives the result
-LookAhead LookAheadIn(Context& context, const SessionSelection& session);
+/// Tells a replay whether the session that the reader is at has reads; empty if its records can be
+/// read only once.
+HasReads HasReadsIn(const SessionReader& sessions);
 
 /// Finds the reads with which the session's replay equals a trace that the service wrote into a
 /// file. kUsage: the log is standard input, or the trace is of another session.

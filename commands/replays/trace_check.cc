@@ -60,7 +60,7 @@ class ServiceView : public ReplayListener {
 /// A log, as a reader of sessions is at it, and the trace to compare it with.
 struct CheckedLog {
   Context& context;
-  const SessionSelection alone;
+  const SessionReader& sessions;
   const std::string& trace;
   const ReplayOutput& written;  // what the trace has
   const size_t listed;
@@ -89,9 +89,9 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
 
 Result<TraceCheck> CheckAgain(const CheckedLog& log, const ReplayChoices& choices,
                               std::optional<uint64_t> session) {
-  SessionSelection selection = log.alone;
-  if (session) selection.place->tracing = session;
-  SessionReader again(log.context, std::move(selection), "replaying");
+  SessionPlace place = log.sessions.place();
+  if (session) place.tracing = session;
+  SessionReader again(log.sessions, place, "replaying");
   RS_RETURN_IF_ERROR(again.NextSession());
   auto check = Check(log, again, choices);
   if (check) check->session = session;
@@ -142,9 +142,9 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
                                   size_t listed) {
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written, ReadTraceOutput(context, trace));
-  const CheckedLog log{context, sessions.SessionAlone(), trace, written, listed};
+  const CheckedLog log{context, sessions, trace, written, listed};
   Result<TraceCheck> check = Check(log, sessions, choices);
-  if (sessions.clone() != nullptr || log.alone.IsReadOnce()) return check;
+  if (sessions.clone() != nullptr || sessions.recording().is_read_once()) return check;
   if (sessions.tracing_sessions().size() > 1)
     return CheckBestOf(log, choices, sessions.tracing_sessions());
   if (choices.reads.mode != ReadsMode::kAuto) return check;

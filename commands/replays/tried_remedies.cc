@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "commands/replays/further_replays.h"
 #include "commands/shell/text.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
@@ -34,10 +33,8 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
   const ReplayInput& input = run.input();
   std::string text = input.config_text;
   if (text.empty()) {
-    MutedContext muted(run.context());
-    RS_ASSIGN_OR_RETURN(const auto ops,
-                        OpenSession(muted.context(), run.session().SessionAlone(), ""));
-    RS_ASSIGN_OR_RETURN(const RecordedConfig recorded, FindRecordedConfig(*ops));
+    const SessionReader& session = run.session();
+    RS_ASSIGN_OR_RETURN(const SessionIndex recorded, session.recording().Index(session.place()));
     if (!recorded.config.empty()) text = ReusableConfig(wire::AsBytes(recorded.config));
   }
   std::vector<BufferOutcome> buffers = outcome.buffers;
@@ -69,8 +66,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
                                    const GapReport& gaps, const SessionNotes& notes,
                                    std::optional<uint64_t> keep_ns) {
   SessionRemedies remedies;
-  if (run.session().SessionAlone().IsReadOnce(run.context())) return remedies;
-  MutedContext muted(run.context(), MutedContext::Progress::kShown);
+  if (run.session().recording().is_read_once()) return remedies;
   RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
   RemedyConfig config;
   config.with = [&](const std::vector<ConfigChange>& changes) {
@@ -79,8 +75,14 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
   config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
   static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
-  SweepInput input =
-      SweepInputOf(muted.context(), run.session(), run.input(), "trying remedies in");
+  ReplayInput changes = run.input();
+  if (!outcome.reads.left_nothing.empty())
+    changes.recorded_reads =
+        std::make_shared<RecordedReads>(RecordedReads{true, outcome.reads.left_nothing});
+  if (outcome.reads.mode == ReadsMode::kRecorded)
+    RS_RETURN_IF_ERROR(changes.ChangeBuffers(run.session()));
+  RS_ASSIGN_OR_RETURN(SweepInput input,
+                      SweepInputOf(run.context(), run.session(), changes, "trying remedies in"));
   for (const BufferOutcome& buffer : outcome.buffers) {
     input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
     input.facts.has_programs |= !buffer.vms.empty();

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/further_replays.h"
 #include "commands/replays/session_reader.h"
+#include "commands/replays/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
@@ -48,6 +48,13 @@ class OtherCommands {
  public:
   OtherCommands(Context& context, const ReportArgs& args) : context_(context), args_(args) {}
 
+  /// Copies standard input, which each command reads.
+  Status Spool() {
+    RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context_, "-"));
+    RS_ASSIGN_OR_RETURN(standard_input_, SpoolInput(*input));
+    return {};
+  }
+
   /// Runs `ringscope NAME --format json INPUT...`, as many at a time as there are cores. A command
   /// that fails leaves its message among the problems of the page in place of its document.
   void Run(const std::vector<const char*>& names) {
@@ -74,7 +81,8 @@ class OtherCommands {
     if (input.only) options.insert(options.end(), {"--session", std::to_string(*input.only)});
     options.insert(options.end(), input.paths.begin(), input.paths.end());
     KeptText out, messages;
-    Streams streams{out, messages, context_.console.streams().open_input, true};
+    const auto open_input = [this] { return OpenTemporary(standard_input_, "-"); };
+    Streams streams{out, messages, open_input, true};
     Console console(streams);
     if (shows_progress) console.ShowProgressOn(context_.console);
     Context inner{console, context_.threads, context_.files};
@@ -88,6 +96,7 @@ class OtherCommands {
 
   Context& context_;
   const ReportArgs& args_;
+  std::shared_ptr<const TemporaryFile> standard_input_;
   std::atomic<bool> has_notice_ = false;
   Json data_ = Json::object();
 };
@@ -329,11 +338,8 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,
       CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));
-  std::unique_ptr<SpooledInput> standard_input;
-  if (args.input.IsReadOnce()) {
-    RS_ASSIGN_OR_RETURN(standard_input, SpooledInput::Read(context));
-  }
   OtherCommands commands(context, args);
+  if (args.input.IsReadOnce()) RS_RETURN_IF_ERROR(commands.Spool());
   const std::string input = Shortened(args.input.paths);
   commands.data()["input"] = input;
   commands.data()["tool"] = ToolVersion();
@@ -341,7 +347,8 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   // Of traces, the doctor says all that they prove; the other commands need a log. The sweep, which
   // takes most memory, is alone and first. The doctor's error would be the last.
   std::vector<const char*> names = {"doctor"};
-  if (args.input.paths.size() == 1 && !HasTraces(context, args.input)) {
+  if (args.input.paths.size() == 1 &&
+      !SessionReader(context, args.input, "").recording().HasTraces()) {
     names = {"gaps", "info", "advise", "doctor"};
     if (args.quick) std::erase(names, std::string_view("advise"));
     if (!args.quick) commands.Run({"sweep"});

@@ -41,7 +41,6 @@ struct Streams {
   OutputStream& err;
   std::function<Result<std::unique_ptr<ByteSource>>()> open_input;  // standard input
   bool no_color = false;                                            // NO_COLOR is set
-  bool input_again = false;  // open_input can be called again and begins at the start
   bool of_process = false;   // they are this process' own, so that a child process has them, too
 };
 

@@ -54,37 +54,6 @@ Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
   return FindInputKind(std::move(source));
 }
 
-SpooledInput::SpooledInput(Context& context, std::shared_ptr<const TemporaryFile> file)
-    : context_(context), before_(context.console.streams().open_input) {
-  context_.console.streams().open_input =
-      [file = std::move(file)]() -> Result<std::unique_ptr<ByteSource>> {
-    return OpenTemporary(file, "-");
-  };
-  context_.console.streams().input_again = true;
-}
-
-SpooledInput::~SpooledInput() {
-  context_.console.streams().open_input = before_;
-  context_.console.streams().input_again = false;
-}
-
-Result<std::shared_ptr<TemporaryFile>> SpooledInput::Copy(ByteSource& input) {
-  RS_ASSIGN_OR_RETURN(
-      std::shared_ptr<TemporaryFile> file,
-      TemporaryFile::Create(
-          {.what = "a temporary copy of it",
-           .path = input.path(),
-           .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
-  RS_RETURN_IF_ERROR(CopyBytes(input, *file));
-  return file;
-}
-
-Result<std::unique_ptr<SpooledInput>> SpooledInput::Read(Context& context) {
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
-  RS_ASSIGN_OR_RETURN(std::shared_ptr<TemporaryFile> file, Copy(*input));
-  return std::make_unique<SpooledInput>(context, std::move(file));
-}
-
 void AddConfig(CLI::App& app, std::string& config, const std::string& what) {
   AddText(app, "--config", config, kFileType, what);
 }

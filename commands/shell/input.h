@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_INPUT_H_
 #define RINGSCOPE_COMMANDS_SHELL_INPUT_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,7 +8,6 @@
 #include "core/base/result.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -19,25 +17,6 @@ Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::strin
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
 /// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
-
-/// Standard input in a temporary file, so that it can be opened again. As long as this lives, the
-/// console's input is that file.
-class SpooledInput {
- public:
-  /// Copies an input to its end.
-  static Result<std::shared_ptr<TemporaryFile>> Copy(ByteSource& input);
-  /// Reads standard input to its end.
-  static Result<std::unique_ptr<SpooledInput>> Read(Context& context);
-  /// Takes a file in place of standard input.
-  SpooledInput(Context& context, std::shared_ptr<const TemporaryFile> file);
-  ~SpooledInput();
-  SpooledInput(const SpooledInput&) = delete;
-  SpooledInput& operator=(const SpooledInput&) = delete;
-
- private:
-  Context& context_;
-  const std::function<Result<std::unique_ptr<ByteSource>>()> before_;
-};
 
 /// A trace config that the user names, in protobuf's text format.
 struct ConfigFile {

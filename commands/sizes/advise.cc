@@ -115,14 +115,11 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  if (HasTraces(context, args.input))
-    return ReportTraces(context, args.input, args.format, /*is_about_replays=*/false);
-  std::unique_ptr<SpooledInput> spooled;
-  if (args.input.IsReadOnce()) {
-    RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
-  }
-  Report out(context.console, args.format, "advise");
   SessionReader sessions(context, args.input, "replaying");
+  if (sessions.recording().HasTraces())
+    return ReportTraces(context, args.input, args.format, /*is_about_replays=*/false);
+  RS_RETURN_IF_ERROR(sessions.recording().Spool());
+  Report out(context.console, args.format, "advise");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return AdviseOnSession(args, sessions, out, context);
                       }));

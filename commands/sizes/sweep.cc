@@ -61,7 +61,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
 }
 
 /// The choices for a session, with its buffers by their ids. Warns of those that it does not have.
-SweepChoices ChoicesFor(const SessionFacts& facts, SweepChoices choices, const std::string& path,
+SweepChoices ChoicesFor(const SessionIndex& facts, SweepChoices choices, const std::string& path,
                         Console& console) {
   for (SizeList& list : choices.sizes) {
     const auto id = list.buffer ? facts.Find(*list.buffer) : std::nullopt;
@@ -78,10 +78,6 @@ SweepChoices ChoicesFor(const SessionFacts& facts, SweepChoices choices, const s
 /// @param visit gets each session's report
 Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
-  std::unique_ptr<SpooledInput> spooled;
-  if (args.input.IsReadOnce()) {
-    RS_ASSIGN_OR_RETURN(spooled, SpooledInput::Read(context));
-  }
   ReplayChoices choices;
   choices.session.find_engine = EnginesAndPlugins();
   choices.config = args.config;
@@ -89,13 +85,16 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
     if (list.buffer && !list.sizes.empty())
       choices.session.buffers[*list.buffer].size = list.sizes.front();
   SessionReader sessions(context, args.input, "reading");
+  RS_RETURN_IF_ERROR(sessions.recording().Spool());
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
     ReplayInput changes{choices};
     RS_RETURN_IF_ERROR(InFile(path, changes.Find(context, sessions)));
-    SweepInput input = SweepInputOf(context, sessions, changes, "sweeping");
     const auto records = changes.Records(static_cast<OpSource&>(sessions));
-    RS_ASSIGN_OR_RETURN(input.facts, InFile(path, ScanSession(*records)));
+    RS_ASSIGN_OR_RETURN(SessionIndex facts, InFile(path, IndexSession(*records)));
+    RS_RETURN_IF_ERROR(changes.ChangeBuffers(sessions));
+    RS_ASSIGN_OR_RETURN(SweepInput input, SweepInputOf(context, sessions, changes, "sweeping"));
+    input.facts = std::move(facts);
     // Recorded reads are not those of a config that reads at other times.
     input.facts.has_reads &= changes.reads.mode == ReadsMode::kAuto;
     const SweepChoices own = ChoicesFor(input.facts, args.choices, path, context.console);

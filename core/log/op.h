@@ -270,6 +270,8 @@ struct ReadPass {
   /// Bytes of the service's own packets at the beginning of a read for a file: they count towards
   /// the first of its passes.
   std::optional<uint64_t> own_bytes = {};
+  /// The recorded pass ended before its limit, see RecordedReads: not in the formats.
+  std::optional<bool> left_nothing = {};
   friend bool operator==(const ReadPass&, const ReadPass&) = default;
 };
 /// Clone the buffer, read the clone to its end, drop it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/log/session_index.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
@@ -253,22 +254,30 @@ TEST(InsertedReads, MakeTheReplayEqualToTheFile) {
   EXPECT_EQ(again.file.stats, file.stats);
 }
 
-TEST(LogReads, FindsReadsAndWhetherTheLastOneFinished) {
+// The first pass finds what the recorded reads left; the second one has it from the first.
+TEST(NotedReads, NoteWhichPassesLeftNothing) {
   StoredSession session = SomeReads();
-  const auto open = [&]() -> Result<std::unique_ptr<OpSource>> { return session.Open(); };
-  LogReads reads(open);
-  EXPECT_TRUE(reads.HasAny().value());
-  EXPECT_FALSE(LogReads(session.WithoutReads()).HasAny().value());
-  EXPECT_FALSE(reads.IsFinished(0).value()) << "reads for a file have no limit";
   ReadPass one;
   one.max_bytes = 1;
   session.Commit(1, 30);
   session.Commit(1, 31);
   session.Add({.time_ns = {}, .body = one});
   session.Add({.time_ns = {}, .body = ReadPass()});
-  LogReads more(open);
-  EXPECT_FALSE(more.IsFinished(0).value()) << "it reached its limit";
-  EXPECT_TRUE(more.IsFinished(1).value());
+  const auto reads = std::make_shared<RecordedReads>();
+  for (int pass = 0; pass < 2; ++pass) {
+    NotedReads ops(reads, session.Open());
+    std::vector<bool> left_nothing;
+    while (const auto op = ops.Next().value())
+      if (const auto* read = std::get_if<ReadPass>(&op->body))
+        left_nothing.push_back(read->left_nothing.value());
+    ASSERT_GT(left_nothing.size(), 2u);
+    EXPECT_FALSE(left_nothing.front()) << "reads for a file have no limit";
+    EXPECT_FALSE(left_nothing[left_nothing.size() - 2]) << "it reached its limit";
+    EXPECT_TRUE(left_nothing.back());
+  }
+  EXPECT_TRUE(IndexSession(*session.Open()).value().has_limited_reads);
+  EXPECT_TRUE(IndexSession(*SomeReads().Open()).value().has_reads);
+  EXPECT_FALSE(IndexSession(*session.WithoutReads()().value()).value().has_reads);
 }
 
 }  // namespace

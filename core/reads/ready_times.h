@@ -11,10 +11,10 @@
 
 #include "core/log/configured_ops.h"
 #include "core/log/op.h"
+#include "core/log/service_reads.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/session/read_policy.h"
-#include "core/session/service_reads.h"
 #include "core/session/session.h"
 
 namespace ringscope {

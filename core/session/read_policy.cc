@@ -11,12 +11,12 @@ constexpr uint64_t kClonePassBytes = 32 * 1024;
 
 }  // namespace
 
-ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice, LookAhead log,
+ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice, HasReads has_reads,
                        bool is_reconfigured)
     : session_(session),
       mode_(choice.mode),
       every_ns_(choice.every_ns),
-      log_(std::move(log)),
+      has_reads_(std::move(has_reads)),
       is_reconfigured_(is_reconfigured),
       service_(choice.mode == ReadsMode::kStreamed, choice.every_ns) {}
 
@@ -40,8 +40,8 @@ Status ReadPolicy::BeforeTime(uint64_t time_ns) {
 Result<bool> ReadPolicy::IsForFile() {
   if (for_file_) return *for_file_;
   bool for_file = !has_recorded_reads_ && service_.streams();
-  if (log_ != nullptr && for_file) {
-    RS_ASSIGN_OR_RETURN(const bool has_reads, log_->HasAny());
+  if (has_reads_ && for_file) {
+    RS_ASSIGN_OR_RETURN(const bool has_reads, has_reads_());
     for_file = !has_reads;
   }
   for_file_ = for_file;
@@ -56,6 +56,7 @@ Status ReadPolicy::OnFileRead() {
 }
 
 Status ReadPolicy::OnRecordedRead(const ReadPass& read) {
+  used_.left_nothing.push_back(false);
   if (service_.AnswersNothing(read)) {
     ++used_.empty_reads;
     return {};
@@ -101,6 +102,8 @@ ReadsUsed ReadPolicy::used() const {
     used.mode = !used.assumed ? ReadsMode::kRecorded
                 : for_file    ? ReadsMode::kStreamed
                               : ReadsMode::kEnd;
+  if (used.mode != ReadsMode::kRecorded || is_reconfigured_ || session_.differs_from_log())
+    used.left_nothing.clear();
   return used;
 }
 
@@ -156,15 +159,10 @@ Status ReadPolicy::ReadRecorded(const ReadPass& read) {
   }
   RS_ASSIGN_OR_RETURN(const bool at_limit,
                       Pass(read.max_bytes, Session::Reach::kOpen, read.session));
-  const size_t pass = used_.finished.size();
-  used_.finished.push_back(!at_limit);
+  used_.left_nothing.back() = !at_limit;
   std::erase_if(limited_, [&](const ReadPass& other) { return other.session == read.session; });
   if (!at_limit || !(is_reconfigured_ || session_.differs_from_log())) return {};
-  bool was_finished = false;
-  if (log_ != nullptr) {
-    RS_ASSIGN_OR_RETURN(was_finished, log_->IsFinished(pass));
-  }
-  if (was_finished) return Continue(read);
+  if (read.left_nothing == true) return Continue(read);
   limited_.push_back(read);
   return {};
 }
@@ -188,9 +186,9 @@ Status ReadPolicy::FinishLastReads(std::optional<BufferId> freed) {
   for (const ReadPass& read : std::exchange(limited_, {})) {
     if (freed && read.session && session && read.session != session) {
       limited_.push_back(read);
-    } else if (log_ == nullptr || read.reason == ReadReason::kConsumer ||
+    } else if (!read.left_nothing || read.reason == ReadReason::kConsumer ||
                read.reason == ReadReason::kFinal) {
-      used_.recorded_end_unknown |= log_ != nullptr;
+      used_.recorded_end_unknown |= read.left_nothing.has_value();
       RS_RETURN_IF_ERROR(Continue(read));
     }
   }

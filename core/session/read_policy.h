@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/session/service_reads.h"
+#include "core/log/service_reads.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -64,42 +64,23 @@ struct ReadsUsed {
   std::string like;                   // the trace whose reads these are; empty: none
   uint64_t like_packets = 0;          // in that trace, without the service's own
   uint64_t like_explained = 0;        // of these, returned in their place, from the first one on
-  /// Of each recorded pass over all buffers, in order: true if it ended before its limit, so that
-  /// it left nothing.
-  std::vector<bool> finished;
+  /// Of each ReadPass of the log, in order: true if it read all buffers and ended before its limit,
+  /// so that it left nothing. Empty if the buffers were others than recorded, or read otherwise.
+  std::vector<bool> left_nothing;
 };
+
+/// Returns true if a session has a read that touches its buffers, see ServiceReads. Asked where
+/// only the whole session can show it. Empty: the log can be read only once, so it is not known.
+using HasReads = std::function<Result<bool>()>;
 
 /// Opens a session's records, from the first one; called again where they are needed again.
 using OpenOps = std::function<Result<std::unique_ptr<OpSource>>()>;
-
-/// Facts about the reads of a log that only the whole session shows. Each is found by reading the
-/// records once more when it is asked for, and then kept.
-class LogReads {
- public:
-  explicit LogReads(OpenOps open) : open_(std::move(open)) {}
-
-  /// Returns true if the session has a read that touches its buffers, see ServiceReads.
-  Result<bool> HasAny();
-  /// Returns true if the session's pass over all buffers with this index, from 0, did not reach its
-  /// limit, so that it left nothing in the recorded buffers. Time: a replay.
-  Result<bool> IsFinished(size_t pass);
-  /// Finds all facts, so that several threads may ask for them.
-  Status FindAll();
-
- private:
-  OpenOps open_;
-  std::optional<bool> any_;
-  std::optional<std::vector<bool>> finished_;
-};
-
-/// Facts about the reads of the log that is replayed; nullptr if it can be read only once.
-using LookAhead = std::shared_ptr<LogReads>;
 
 /// Decides when a replay reads the buffers, and reads them. The calls come in the order of the log.
 class ReadPolicy {
  public:
   /// @param is_reconfigured whether the records are as if the session had had other buffers
-  ReadPolicy(Session& session, const ReadsChoice& choice, LookAhead log, bool is_reconfigured);
+  ReadPolicy(Session& session, const ReadsChoice& choice, HasReads has_reads, bool is_reconfigured);
 
   ServiceReads& service() { return service_; }
   const ServiceReads& service() const { return service_; }
@@ -118,6 +99,8 @@ class ReadPolicy {
   Status AtEnd(bool is_plain);
   /// After the end.
   ReadsUsed used() const;
+  /// Returns true if the last ReadPass read all buffers and left nothing in them.
+  bool left_nothing() const { return !used_.left_nothing.empty() && used_.left_nothing.back(); }
 
  private:
   Status ReadAll(std::optional<uint64_t> pass_bytes, Session::Reach reach,
@@ -134,7 +117,7 @@ class ReadPolicy {
   Session& session_;
   const ReadsMode mode_;
   const uint64_t every_ns_;
-  const LookAhead log_;
+  const HasReads has_reads_;
   const bool is_reconfigured_;
   ServiceReads service_;
   uint64_t passes_ = 0;

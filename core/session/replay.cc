@@ -18,7 +18,7 @@ bool IsPlain(const OpBody& body) {
 
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
     : session_(std::move(options.session), std::move(listeners)),
-      reads_(session_, options.reads, std::move(options.ahead), options.is_reconfigured),
+      reads_(session_, options.reads, std::move(options.has_reads), options.is_reconfigured),
       plain_as_recorded_(options.plain_streams_as_recorded) {}
 
 Status Replay::AdvanceTo(uint64_t time_ns) {
@@ -60,42 +60,16 @@ Status Replay::Finish() {
   return session_.EndLog();
 }
 
-Result<bool> LogReads::HasAny() {
-  if (any_) return *any_;
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, open_());
-  ServiceReads service(/*all=*/false, /*period_ns=*/0);
-  for (any_ = false; !*any_;) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
-    if (!op) break;
-    if (std::holds_alternative<Commit>(op->body)) continue;
-    service.Take(*op, op->time_ns);
-    const auto* const read = std::get_if<ReadPass>(&op->body);
-    any_ = read != nullptr && !service.AnswersNothing(*read);
+Status NotedReads::Change(Op op) {
+  if (replay_) RS_RETURN_IF_ERROR(replay_->Apply(op));
+  if (auto* const read = std::get_if<ReadPass>(&op.body)) {
+    std::vector<bool>& known = reads_->left_nothing;
+    if (replay_) known.push_back(replay_->left_nothing());
+    if (passes_ < known.size()) read->left_nothing = known[passes_];
+    ++passes_;
   }
-  return *any_;
-}
-
-Result<bool> LogReads::IsFinished(size_t pass) {
-  if (!finished_) {
-    RS_ASSIGN_OR_RETURN(const std::unique_ptr<OpSource> ops, open_());
-    ReplayListener nobody;
-    ReplayOptions as_recorded;
-    as_recorded.reads.mode = ReadsMode::kRecorded;
-    Replay replay(std::move(as_recorded), nobody);
-    while (true) {
-      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops->Next());
-      if (!op) break;
-      RS_RETURN_IF_ERROR(replay.Apply(*op));
-    }
-    finished_ = replay.reads_used().finished;
-  }
-  return pass < finished_->size() && (*finished_)[pass];
-}
-
-Status LogReads::FindAll() {
-  RS_ASSIGN_OR_RETURN(const bool any, HasAny());
-  if (!any) finished_.emplace();
-  return IsFinished(0).map([](bool) {});
+  Add(std::move(op));
+  return {};
 }
 
 }  // namespace ringscope

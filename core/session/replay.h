@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "core/log/configured_ops.h"
 #include "core/log/op.h"
 #include "core/session/read_policy.h"
 
@@ -16,7 +20,7 @@ struct ReplayOptions {
   /// In kAuto, a session of plain operations (no record that only a real session has) is replayed
   /// just as written, without a read at the end.
   bool plain_streams_as_recorded = false;
-  LookAhead ahead = {};
+  HasReads has_reads = {};
   bool is_reconfigured = false;  // the records are as if the session had had another config
 };
 
@@ -40,6 +44,8 @@ class Replay {
   const ServiceReads& service_reads() const { return reads_.service(); }
   /// After Finish.
   ReadsUsed reads_used() const { return reads_.used(); }
+  /// Returns true if the last ReadPass record left nothing in any buffer.
+  bool left_nothing() const { return reads_.left_nothing(); }
   /// When the session started, as the Perfetto UI counts; else the time of the first record.
   std::optional<uint64_t> first_time_ns() const {
     return started_ns_ ? started_ns_ : first_time_ns_;
@@ -60,6 +66,34 @@ class Replay {
   std::optional<uint64_t> started_ns_, first_time_ns_;
   std::optional<uint64_t> last_time_ns_;  // of the last record that has one
   uint64_t latest_ns_ = 0;                // before time went back
+};
+
+/// Which read passes of a session left nothing in its buffers as they were recorded: the service
+/// would have continued such a read in larger ones.
+struct RecordedReads {
+  bool are_known = false;          // else the first pass over the records finds them
+  std::vector<bool> left_nothing;  // by read pass, see ReadsUsed
+};
+
+/// A session's records, with ReadPass::left_nothing. The first pass replays them as they were
+/// recorded; further passes have it from there.
+class NotedReads : public ChangedSource {
+ public:
+  template <typename Source>
+  NotedReads(std::shared_ptr<RecordedReads> reads, Source&& source)
+      : ChangedSource(std::forward<Source>(source)), reads_(std::move(reads)) {
+    if (!std::exchange(reads_->are_known, true))
+      replay_.emplace(ReplayOptions{.reads = {.mode = ReadsMode::kRecorded}}, nobody_);
+  }
+
+ private:
+  bool HasChanges() const override { return true; }
+  Status Change(Op op) override;
+
+  const std::shared_ptr<RecordedReads> reads_;
+  ReplayListener nobody_;
+  std::optional<Replay> replay_;  // of the first pass
+  size_t passes_ = 0;
 };
 
 }  // namespace ringscope

@@ -1,11 +1,10 @@
-#include "core/session/service_reads.h"
+#include "core/log/service_reads.h"
 
 #include <gmock/gmock.h>
 
 #include "core/base/wire.h"
 #include "core/session/replay.h"
 #include "core/testing/message_text.h"
-#include "core/testing/ops_in_memory.h"
 #include "core/testing/session_log.h"
 
 namespace ringscope::testing {
@@ -41,23 +40,6 @@ Op ClocksOp(uint64_t boot_ns, uint64_t monotonic_ns) {
   const std::string snapshot =
       Sub(1, Uint(1, 6) + Uint(2, boot_ns)) + Sub(1, Uint(1, 3) + Uint(2, monotonic_ns));
   return {.time_ns = {}, .body = ClockSnapshotRecord{snapshot}};
-}
-
-/// The reads of a log with these passes.
-/// @param finished whether each left nothing
-LookAhead LogWithReads(const std::vector<bool>& finished) {
-  const auto request = std::make_shared<Request>(uint16_t{1});
-  request->Move(0,
-                Chunk(1, 1, 0).Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08').Whole(2, '\x08'));
-  return std::make_shared<LogReads>([=]() -> Result<std::unique_ptr<OpSource>> {
-    std::vector<Op> ops = {BufferOp(0), request->op()};
-    for (const bool is_finished : finished) {
-      ReadPass read;
-      if (!is_finished) read.max_bytes = 1;
-      ops.push_back({.time_ns = {}, .body = read});
-    }
-    return std::make_unique<OpsInMemory>(std::move(ops));
-  });
 }
 
 /// Replays records at times in ms; chunk n of buffer 0 holds a packet of n + 1 bytes.
@@ -196,7 +178,7 @@ TEST_F(ServiceReadsTest, ATriggerStartsThePeriods) {
 }
 
 TEST_F(ServiceReadsTest, ReadsOfTheLogAreStronger) {
-  Start({.ahead = LogWithReads({true})});
+  Start({.has_reads = [] { return true; }});
   At(0, ConfigOp({.period_ms = 100}));
   CommitAt(50);
   CommitAt(150);
@@ -318,7 +300,8 @@ TEST_F(ServiceReadsTest, PassesOfNoBytesForAFile_ReadAPacketEach) {
 class LastReadTest : public ServiceReadsTest {
  protected:
   std::vector<std::string> ReplayInto(ReplayOptions options,
-                                      ReadReason reason = ReadReason::kConsumer) {
+                                      ReadReason reason = ReadReason::kConsumer,
+                                      std::vector<std::optional<bool>> left_nothing = {{}, {}}) {
     Start(std::move(options));
     for (int i = 0; i < 5; ++i) {
       Chunk chunk(1, 1, static_cast<uint32_t>(i));
@@ -328,7 +311,10 @@ class LastReadTest : public ServiceReadsTest {
     ReadPass read;
     read.max_bytes = 1;
     read.reason = reason;
-    for (int i = 0; i < 2; ++i) Apply({.time_ns = {}, .body = read});
+    for (const std::optional<bool> recorded : left_nothing) {
+      read.left_nothing = recorded;
+      Apply({.time_ns = {}, .body = read});
+    }
     Apply({.time_ns = {}, .body = BufferFreed{BufferId{0}}});
     return Finish();
   }
@@ -350,24 +336,20 @@ TEST_F(LastReadTest, StaysAsRecordedInTheRecordedBuffer) {
 }
 
 TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
-  ReplayOptions options = Larger();
-  options.ahead = LogWithReads({false, false});
-  EXPECT_THAT(ReplayInto(std::move(options), ReadReason::kUnknown), ElementsAre("1", "1"));
+  EXPECT_THAT(ReplayInto(Larger(), ReadReason::kUnknown, {false, false}), ElementsAre("1", "1"));
 }
 
 // The service itself continues a consumer's read until nothing is left. A recording that is inexact
 // or cut off need not show that.
 TEST_F(LastReadTest, OfAConsumerGoesOnEvenSo) {
-  ReplayOptions options = Larger();
-  options.ahead = LogWithReads({false, false});
-  EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0"));
+  EXPECT_THAT(ReplayInto(Larger(), ReadReason::kConsumer, {false, false}),
+              ElementsAre("1", "1", "1", "1", "1", "0"));
   EXPECT_TRUE(replay_->reads_used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnAtOnceWhereTheRecordedOneFinished) {
-  ReplayOptions options = Larger();
-  options.ahead = LogWithReads({true, true});
-  EXPECT_THAT(ReplayInto(std::move(options)), ElementsAre("1", "1", "1", "1", "1", "0", "0"))
+  EXPECT_THAT(ReplayInto(Larger(), ReadReason::kConsumer, {true, true}),
+              ElementsAre("1", "1", "1", "1", "1", "0", "0"))
       << "the first of two reads takes everything";
   EXPECT_FALSE(replay_->reads_used().recorded_end_unknown);
 }

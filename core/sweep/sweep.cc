@@ -379,7 +379,7 @@ void Prefetch(const Op& op) {
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
   uint64_t bytes = 0;
-  const SessionFacts& facts = input_.facts;
+  const SessionIndex& facts = input_.facts;
   if (facts.buffers.empty()) return config.session.all.size.value_or(0);
   for (const auto& [id, own] : facts.buffers)
     bytes += std::min(config.session.ChoiceFor(id, own.index).size.value_or(own.size),
@@ -415,7 +415,6 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
 Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
                         const HasLedger& has_ledger, const Visit& visit) {
   if (which.empty()) return {};
-  if (input_.ahead && input_.facts.has_limited_reads) RS_RETURN_IF_ERROR(input_.ahead->FindAll());
   std::ranges::stable_sort(which, std::ranges::greater(),
                            [&](size_t i) { return BytesOf(configs[i].options); });
   while (!which.empty()) {
@@ -434,7 +433,7 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
       ReplayOptions options = config.options;
       options.session.find_engine = input_.find_engine;
       options.session.clone = input_.clone;
-      options.ahead = input_.ahead;
+      if (input_.has_reads) options.has_reads = [has = *input_.has_reads] { return has; };
       options.is_reconfigured |= input_.is_reconfigured || !config.session.empty();
       replays.push_back(
           std::make_unique<SweepReplay>(std::move(options), has_ledger(config), config.session));

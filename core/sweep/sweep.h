@@ -16,6 +16,7 @@
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
+#include "core/log/session_index.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/session/replay_outcome.h"
 
@@ -167,28 +168,6 @@ inline void RunInTurn(size_t count, const std::function<void(size_t)>& task) {
   for (size_t i = 0; i < count; ++i) task(i);
 }
 
-/// Facts about a session that a sweep needs; by default those of one that was not scanned.
-struct SessionFacts {
-  struct Buffer {
-    uint64_t size = 0;  // bytes
-    FillPolicy policy = FillPolicy::kRingBuffer;
-    uint32_t index = 0;  // in the trace config
-  };
-  std::map<BufferId, Buffer> buffers;  // as the log sets them up
-  bool has_reads = false;              // that touch the buffers, see ServiceReads
-  bool has_limited_reads = true;       // some may stop at so many bytes: SweepInput::ahead is asked
-  bool streams = false;                // into a file
-  bool has_programs = false;           // ProtoVM
-  /// Bytes of all commit requests: no buffer holds more.
-  uint64_t commit_bytes = UINT64_MAX;
-
-  std::optional<BufferId> Find(BufferKey key) const {
-    for (const auto& [id, buffer] : buffers)
-      if (key.Names(id, buffer.index)) return id;
-    return std::nullopt;
-  }
-};
-
 /// One session of a log, and what its sweeps need.
 struct SweepInput {
   /// Opens the session's records, from the first one. Called once for each pass.
@@ -198,9 +177,10 @@ struct SweepInput {
   /// Resolves the engines that configurations name.
   EngineLookup find_engine = FindEngine;
   TaskRunner run_tasks = RunInTurn;
-  LookAhead ahead = {};
-  bool is_reconfigured = false;  // see ReplayOptions
-  SessionFacts facts;
+  std::optional<bool> has_reads = {};  // that touch the session's buffers; absent: not known
+  bool is_reconfigured = false;        // see ReplayOptions
+  /// Of the records that `open` returns; by default of a session that was not read yet.
+  SessionIndex facts = {.commit_bytes = UINT64_MAX};
   /// Bytes that the buffers of one pass may hold.
   uint64_t memory_limit = uint64_t{128} << 20;
   /// Gets warnings for the user: the end of a sentence that begins with the log's name.

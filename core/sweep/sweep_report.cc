@@ -37,7 +37,7 @@ std::map<std::optional<BufferKey>, std::vector<uint64_t>> JoinLists(const SweepC
 }
 
 /// What `replay` does by itself, by its name.
-NamedReads DefaultReads(const SessionFacts& facts) {
+NamedReads DefaultReads(const SessionIndex& facts) {
   const ReadsMode mode = facts.has_reads ? ReadsMode::kRecorded
                          : facts.streams ? ReadsMode::kStreamed
                                          : ReadsMode::kEnd;
@@ -45,7 +45,7 @@ NamedReads DefaultReads(const SessionFacts& facts) {
 }
 
 /// Gives all buffers `scale` times their own size, rounded up to pages and at most kMaxTriedSize.
-void Scale(SweepPoint& point, double scale, const SessionFacts& facts) {
+void Scale(SweepPoint& point, double scale, const SessionIndex& facts) {
   point.scale = scale;
   for (const auto& [id, buffer] : facts.buffers) {
     const double wanted = std::min(std::ceil(scale * static_cast<double>(buffer.size) / kPageBytes),
@@ -58,35 +58,7 @@ void Scale(SweepPoint& point, double scale, const SessionFacts& facts) {
 
 }  // namespace
 
-Result<SessionFacts> ScanSession(OpSource& ops) {
-  SessionFacts facts;
-  facts.has_limited_reads = false;
-  facts.commit_bytes = 0;
-  uint32_t set_up = 0;
-  ServiceReads service(/*all=*/false, /*period_ns=*/0);
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, ops.Next());
-    if (!op) break;
-    if (const auto* commit = std::get_if<Commit>(&op->body)) {
-      facts.commit_bytes += commit->request.size();
-      continue;
-    }
-    if (const auto* setup = std::get_if<BufferSetUp>(&op->body))
-      facts.buffers[setup->id] = {setup->size, setup->policy, setup->index.value_or(set_up++)};
-    else if (const auto* read = std::get_if<ReadPass>(&op->body)) {
-      facts.has_reads |= !service.AnswersNothing(*read);
-      facts.has_limited_reads |= read->max_bytes || read->max_packets;
-    } else if (const auto* registered = std::get_if<DataSourceRegistered>(&op->body))
-      facts.has_programs |= !registered->protovm_program.empty();
-    else if (std::holds_alternative<ProtoVmSetUp>(op->body))
-      facts.has_programs = true;
-    service.Take(*op, op->time_ns);
-    facts.streams |= service.streams();
-  }
-  return facts;
-}
-
-std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts) {
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionIndex& facts) {
   std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
   std::vector<std::optional<FillPolicy>> policies(choices.policies.begin(), choices.policies.end());
   std::vector<NamedReads> reads = choices.reads;
@@ -109,7 +81,7 @@ SweepConfig OwnConfig(const SweepSetting& setting, size_t index) {
 }
 
 Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
-                                           const SweepChoices& choices, const SessionFacts& facts) {
+                                           const SweepChoices& choices, const SessionIndex& facts) {
   const auto lists = JoinLists(choices);
   const bool all_fixed = std::ranges::all_of(
       facts.buffers, [&](const auto& buffer) { return lists.contains(buffer.first); });

@@ -33,9 +33,6 @@ struct SweepChoices {
   std::vector<std::string> engines;
 };
 
-/// Reads the records of a session to their end.
-Result<SessionFacts> ScanSession(OpSource& ops);
-
 /// All but the sizes of a configuration.
 struct SweepSetting {
   std::optional<std::string> engine;  // absent: the log's
@@ -70,7 +67,7 @@ struct FoundSize {
 struct SweepReport {
   std::string path;               // of the log
   std::optional<uint64_t> clone;  // whose holder's view this is; absent: the session's own
-  SessionFacts facts;
+  SessionIndex facts;
   std::vector<SweepSetting> settings;
   std::vector<SweepPoint> points;  // setting by setting, and in each by size
   ReplayOutcome outcome;           // what all configurations have in common
@@ -105,12 +102,12 @@ std::vector<SweepSeries> SeriesOf(const SweepReport& report);
 // Parts of the above (sweep_plan.cc).
 
 /// The settings of a sweep.
-std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionFacts& facts);
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionIndex& facts);
 /// A setting with the log's own sizes.
 SweepConfig OwnConfig(const SweepSetting& setting, size_t index);
 /// The configurations of these settings.
 Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
-                                           const SweepChoices& choices, const SessionFacts& facts);
+                                           const SweepChoices& choices, const SessionIndex& facts);
 
 }  // namespace ringscope
 

@@ -43,9 +43,9 @@ struct Part {
 };
 
 /// The parts of one recording, by number.
-class Recording {
+class PartsOfRecording {
  public:
-  explicit Recording(Part part) { Add(std::move(part)); }
+  explicit PartsOfRecording(Part part) { Add(std::move(part)); }
 
   bool CanTake(const LogHeader& header) const {
     return !uuid().empty() && header.uuid == uuid() && !parts_.contains(header.part);
@@ -101,7 +101,15 @@ class Recording {
       before = part.path;
       result.paths.push_back(part.path);
     }
-    if (ContinuesAfter(before)) report(next, next, fmt::format("after {}", before));
+    const std::vector<SessionSummary> sessions = IndexedSessions(before);
+    const std::optional<RecordingEnded> end =
+        sessions.empty() ? std::nullopt : sessions.back().end;
+    if (end && end->ending == RecordingEnding::kNextPart)
+      report(next, next, fmt::format("after {}", before));
+    result.may_have_reads |= parts_.size() > 1 || sessions.empty() ||
+                             std::ranges::any_of(sessions, [](const SessionSummary& session) {
+                               return session.counts[OpKindOf<ReadPass>()] > 0;
+                             });
   }
 
  private:
@@ -127,21 +135,18 @@ class Recording {
     return found;
   }
 
-  /// Returns true if the recorder wrote that a part follows this one.
-  static bool ContinuesAfter(const std::string& path) {
-    if (!IsRegular(path)) return false;
-    auto source = OpenByteSource(path);
-    if (!source) return false;
-    const auto info = ReadIndexedInfo(**source);
-    if (!info || !*info || (*info)->sessions.empty()) return false;
-    const std::optional<RecordingEnded>& end = (*info)->sessions.back().end;
-    return end && end->ending == RecordingEnding::kNextPart;
+  /// Returns the sessions by the index of a file; empty: it has no index that can be trusted.
+  static std::vector<SessionSummary> IndexedSessions(const std::string& path) {
+    auto source = IsRegular(path) ? OpenByteSource(path) : nullptr;
+    if (!source || !*source) return {};
+    auto info = ReadIndexedInfo(**source);
+    return info && *info ? std::move((*info)->sessions) : std::vector<SessionSummary>();
   }
 
   std::map<uint32_t, Part> parts_;
 };
 
-using Input = std::pair<std::string, std::optional<Recording>>;
+using Input = std::pair<std::string, std::optional<PartsOfRecording>>;
 /// Returns the recordings of paths, and paths alone, in the order in which they are first named.
 std::vector<Input> InputsOf(const std::vector<std::string>& named) {
   std::vector<Input> inputs;
@@ -153,7 +158,7 @@ std::vector<Input> InputsOf(const std::vector<std::string>& named) {
     if (known != inputs.end())
       known->second->Add({path, *std::move(header)});
     else if (header)
-      inputs.emplace_back(path, Recording({path, *std::move(header)}));
+      inputs.emplace_back(path, PartsOfRecording({path, *std::move(header)}));
     else
       inputs.emplace_back(path, std::nullopt);
   }
@@ -232,6 +237,7 @@ LogParts FindLogParts(const std::vector<std::string>& named) {
   for (auto& [path, recording] : InputsOf(named)) {
     if (!recording) {
       result.paths.push_back(path);
+      result.may_have_reads = true;
       continue;
     }
     recording->AddOthers({named.begin(), named.end()}, result);

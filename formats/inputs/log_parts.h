@@ -29,6 +29,7 @@ struct LogParts {
   std::vector<std::string> added;  // those of `paths` that were not named
   /// Parts that are missing, and files that have names of parts but are none.
   std::vector<std::string> problems;
+  bool may_have_reads = false;  // false: by their indexes the logs have no read passes
 };
 /// Puts the parts of each recording in order, and adds those beside them. Other inputs stay in
 /// place.

@@ -1,4 +1,4 @@
-#include "core/session/service_reads.h"
+#include "core/log/service_reads.h"
 
 #include <algorithm>
 

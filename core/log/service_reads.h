@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
-#define RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
+#ifndef RINGSCOPE_CORE_LOG_SERVICE_READS_H_
+#define RINGSCOPE_CORE_LOG_SERVICE_READS_H_
 
 #include <cstdint>
 #include <map>
@@ -99,4 +99,4 @@ class ServiceReads {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_SESSION_SERVICE_READS_H_
+#endif  // RINGSCOPE_CORE_LOG_SERVICE_READS_H_

@@ -1,0 +1,73 @@
+#include "core/log/session_index.h"
+
+#include <algorithm>
+
+namespace ringscope {
+
+void SessionIndexBuilder::AddRead(const ReadPass& read) {
+  if (service_.AnswersNothing(read)) return;
+  facts_.has_reads = true;
+  // For a file the service reads until nothing is left.
+  const bool reads_all = read.reason == ReadReason::kFile && !read.max_packets;
+  facts_.has_limited_reads |= !read.buffer && read.max_bytes && !reads_all;
+}
+
+bool SessionIndexBuilder::Add(Op& op) {
+  if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    ++facts_.commits;
+    facts_.commit_bytes += commit->request.size();
+    return true;
+  }
+  verdicts_.Add(op.body);
+  if (const auto* started = std::get_if<SessionStarted>(&op.body);
+      started != nullptr && started->session == tracing_.value_or(started->session))
+    facts_.tracing.push_back(started->session);
+  if (filter_ && !filter_->Keeps(op)) return false;
+  const bool is_beginning = facts_.commits == 0;
+  if (is_beginning && !facts_.start_ns && IsSessionStart(op)) facts_.start_ns = op.time_ns;
+  std::visit(
+      Overloaded{
+          [&](const TraceConfigRecord& record) {
+            if (is_beginning && facts_.config.empty()) facts_.config = record.config;
+          },
+          [&](const BufferSetUp& setup) {
+            facts_.sets_up_buffers |= is_beginning;
+            facts_.buffers[setup.id] = {setup.size, setup.policy, setup.index.value_or(set_up_++)};
+          },
+          [&](const ReadPass& read) { AddRead(read); },
+          [&](const DataSourceRegistered& source) {
+            facts_.has_programs |= !source.protovm_program.empty();
+          },
+          [&](const ProtoVmSetUp&) { facts_.has_programs = true; }, [](const auto&) {}},
+      op.body);
+  clones_.Add(op);
+  service_.Take(op, op.time_ns);
+  facts_.streams |= service_.streams();
+  return true;
+}
+
+std::vector<RecordingVerdict> SessionIndexBuilder::Verdicts() const {
+  std::vector<RecordingVerdict> verdicts = verdicts_.Verdicts();
+  std::erase_if(verdicts, [&](const RecordingVerdict& verdict) {
+    return tracing_ && verdict.session && verdict.session != tracing_;
+  });
+  return verdicts;
+}
+
+SessionIndex SessionIndexBuilder::Index() const {
+  SessionIndex index = facts_;
+  index.clones = clones_.clones();
+  index.verdicts = Verdicts();
+  return index;
+}
+
+Result<SessionIndex> IndexSession(OpSource& ops) {
+  SessionIndexBuilder builder;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(std::optional<Op> op, ops.Next());
+    if (!op) return builder.Index();
+    builder.Add(*op);
+  }
+}
+
+}  // namespace ringscope

@@ -1,0 +1,87 @@
+#ifndef RINGSCOPE_CORE_LOG_SESSION_INDEX_H_
+#define RINGSCOPE_CORE_LOG_SESSION_INDEX_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/log/clones.h"
+#include "core/log/op.h"
+#include "core/log/record_filter.h"
+#include "core/log/service_reads.h"
+#include "core/log/verdict.h"
+#include "core/perfetto/fill_policy.h"
+
+namespace ringscope {
+
+/// The facts of a session, from one pass over its records.
+struct SessionIndex {
+  struct Buffer {
+    uint64_t size = 0;  // bytes
+    FillPolicy policy = FillPolicy::kRingBuffer;
+    uint32_t index = 0;  // in the trace config
+  };
+
+  // From the records before the first commit.
+  std::string config = {};                // the first TraceConfig message; empty: none
+  bool sets_up_buffers = false;           // the log has the session's buffers
+  std::optional<uint64_t> start_ns = {};  // of the tracing session
+
+  std::map<BufferId, Buffer> buffers = {};  // as the log sets them up
+  bool has_reads = false;                   // that touch the buffers, see ServiceReads
+  bool has_limited_reads = false;  // passes over all buffers that may leave something there
+  bool streams = false;            // into a file
+  bool has_programs = false;       // ProtoVM
+  uint64_t commits = 0;
+  /// Bytes of all commit requests: no buffer holds more.
+  uint64_t commit_bytes = 0;
+  std::vector<uint64_t> tracing = {};  // tracing sessions, by the recorder's numbers
+  std::vector<CloneFacts> clones = {};
+  std::vector<RecordingVerdict> verdicts = {};  // in what the recording is not exact
+
+  std::optional<BufferId> Find(BufferKey key) const {
+    for (const auto& [id, buffer] : buffers)
+      if (key.Names(id, buffer.index)) return id;
+    return std::nullopt;
+  }
+};
+
+/// Gathers the facts of a session from its records. A commit costs next to nothing, so that each
+/// pass over a session can have one.
+class SessionIndexBuilder {
+ public:
+  /// @param tracing the tracing session whose records are to be left; absent: all
+  explicit SessionIndexBuilder(std::optional<uint64_t> tracing = {}) : tracing_(tracing) {
+    if (tracing) filter_.emplace(*tracing);
+  }
+
+  /// Takes the next record, in which a filter may change something.
+  /// @return false if the record is only about other tracing sessions
+  bool Add(Op& op);
+  /// The facts so far, without clones and verdicts.
+  const SessionIndex& facts() const { return facts_; }
+  /// All facts so far.
+  SessionIndex Index() const;
+  std::vector<RecordingVerdict> Verdicts() const;
+
+ private:
+  void AddRead(const ReadPass& read);
+
+  const std::optional<uint64_t> tracing_;
+  std::optional<SessionFilter> filter_;
+  SessionIndex facts_;
+  uint32_t set_up_ = 0;  // buffers
+  ServiceReads service_{/*all=*/false, /*period_ns=*/0};
+  CloneScan clones_;
+  VerdictBuilder verdicts_;
+};
+
+/// Reads the records of a session to their end.
+Result<SessionIndex> IndexSession(OpSource& ops);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_CORE_LOG_SESSION_INDEX_H_

@@ -1,0 +1,336 @@
+#include "formats/inputs/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "formats/inputs/input_kind.h"
+#include "formats/inputs/open_log.h"
+#include "formats/io/growing_file.h"
+
+namespace ringscope {
+
+Recording::Recording(std::vector<std::string> paths, OpenBytes open, bool is_read_once)
+    : named_(std::move(paths)), open_(std::move(open)), is_read_once_(is_read_once) {
+  // Before any output is made: it must not replace them.
+  for (const std::string& path : named_) RunFiles::AddInput(path);
+}
+
+Result<std::unique_ptr<ByteSource>> Recording::OpenFile(const std::string& path) const {
+  if (opened_ && path == named_.front()) return std::move(opened_);
+  if (standard_input_ && path == "-") return OpenTemporary(standard_input_, path);
+  return open_(path);
+}
+
+bool Recording::HasTraces() {
+  return std::ranges::any_of(named_, [&](const std::string& path) {
+    if (path == "-") return false;
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) return true;
+    Result<std::unique_ptr<ByteSource>> source = open_(path);
+    if (!source) return false;
+    Result<KnownInput> known = FindInputKind(*std::move(source));
+    if (!known) return false;
+    if (path == named_.front()) UseOpened(std::move(known->source));
+    return known->kind == InputKind::kTrace || IsZip(wire::AsBytes(known->start)) ||
+           (known->start.empty() && IsTraceName(path));
+  });
+}
+
+Status Recording::Spool() {
+  if (!is_read_once_) return {};
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenFile("-"));
+  RS_ASSIGN_OR_RETURN(standard_input_, SpoolInput(*input));
+  is_read_once_ = false;
+  return {};
+}
+
+const LogParts& Recording::parts() const {
+  if (!parts_) parts_ = FindLogParts(named_);
+  return *parts_;
+}
+
+Result<SessionPlace> Recording::Find(uint64_t number) const {
+  RecordingPass pass(*this);
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, pass.NextSession());
+    if (!more) return tl::unexpected(NoSession(number, pass.last_session_, named_.back()));
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, pass.Next());
+      const bool is_at = pass.last_session_ == number;
+      if (is_at && !pass.tracing_sessions().empty())
+        return SessionPlace{number, pass.run_, pass.tracing_sessions().back()};
+      if (!op && is_at) return SessionPlace{number, pass.run_, {}};
+      if (!op) break;
+    }
+  }
+}
+
+Result<std::unique_ptr<OpSource>> Recording::Records(
+    const SessionPlace& place, const CloneFacts* clone,
+    std::shared_ptr<RecordingReporter> reporter) const {
+  auto pass = std::make_unique<RecordingPass>(*this, place, std::move(reporter));
+  if (clone != nullptr) pass->EndWith(*clone);
+  RS_RETURN_IF_ERROR(pass->NextSession());
+  return pass;
+}
+
+Result<SessionIndex> Recording::Index(
+    const SessionPlace& place, const std::function<bool(const SessionIndex&)>& is_enough) const {
+  if (known_ && known_->first.run == place.run && known_->first.tracing == place.tracing)
+    return known_->second;
+  RecordingPass pass(*this, place);
+  RS_RETURN_IF_ERROR(pass.NextSession());
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, pass.Next());
+    if (!op || (is_enough && is_enough(pass.facts()))) return pass.index_->Index();
+  }
+}
+
+RecordingPass::RecordingPass(const Recording& recording, std::optional<SessionPlace> place,
+                             std::shared_ptr<RecordingReporter> reporter)
+    : recording_(recording),
+      place_(place),
+      reporter_(reporter ? std::move(reporter) : std::make_shared<RecordingReporter>()) {}
+
+Result<bool> RecordingPass::NextSession() {
+  if (place_ && run_ >= place_->run) return false;
+  do {
+    while (in_session_) RS_RETURN_IF_ERROR(NextOfSession());
+    if (!held_) {
+      RS_ASSIGN_OR_RETURN(held_, Pull());
+    }
+    if (!held_) return NoFurtherSession();
+    StartSession();
+  } while (place_ && run_ < place_->run);
+  if (place_) session_ = place_->number;
+  return true;
+}
+
+/// Starts the session of the record that is held.
+void RecordingPass::StartSession() {
+  held_->starts_session = false;
+  first_record_ = held_->number;
+  ++run_;
+  session_ = ++last_session_;
+  index_.emplace(place_ && run_ == place_->run ? place_->tracing : std::nullopt);
+  const auto* const header = std::get_if<LogHeader>(&held_->op.body);
+  if (!std::holds_alternative<ServiceChanged>(held_->op.body)) {
+    before_recording_ = last_session_ - 1;
+    without_payload_ = header != nullptr && header->without_payload;
+  }
+  is_cut_off_ = continues_ = at_clone_end_ = false;
+  in_session_ = true;
+}
+
+Result<bool> RecordingPass::NoFurtherSession() {
+  if (session_ == 0 && damage_count_ > 0)
+    return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
+                "'ringscope verify' lists the damage");
+  return false;
+}
+
+Result<std::optional<Op>> RecordingPass::Next() {
+  if (at_clone_end_) return std::optional<Op>();
+  RS_ASSIGN_OR_RETURN(std::optional<Op> op, NextOfSession());
+  at_clone_end_ = op && clone_ && clone_->IsEnd(*op);
+  return op;
+}
+
+Result<std::optional<Op>> RecordingPass::NextOfSession() {
+  while (in_session_) {
+    if (!held_) {
+      RS_ASSIGN_OR_RETURN(held_, Pull());
+      in_session_ = held_ && !held_->starts_session;
+      if (!in_session_) recording_.known_ = {place(), index_->Index()};
+      if (!in_session_) break;
+    }
+    record_number_ = held_->number;
+    std::optional<Op> op = std::move(held_->op);
+    held_.reset();
+    const auto* started = std::get_if<SessionStarted>(&op->body);
+    // A run of the service has at least one tracing session.
+    if (started != nullptr && (!place_ || started->session == place_->tracing)) {
+      if (!place_ && tracing_sessions().empty()) session_ = before_recording_ + started->session;
+      last_session_ = before_recording_ + started->session;
+    }
+    if (std::holds_alternative<LogHeader>(op->body)) continues_ = false;
+    if (const auto* ended = std::get_if<RecordingEnded>(&op->body))
+      continues_ = ended->ending == RecordingEnding::kNextPart;
+    if (index_->Add(*op)) return op;
+  }
+  return std::optional<Op>();
+}
+
+Status RecordingPass::OpenNext() {
+  const LogParts& parts = recording_.parts();
+  if (next_file_ == 0) {
+    if (!parts.added.empty()) reporter_->OnAddedParts(parts.added);
+    for (const std::string& problem : parts.problems) reporter_->OnProblem(problem);
+  }
+  path_ = parts.paths[next_file_++];
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, recording_.OpenFile(path_));
+  RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(bytes)));
+  damage_queued_ = 0;
+  bounds_.StartFile();
+  return {};
+}
+
+/// The next record of all files.
+Result<std::optional<RecordingPass::Pulled>> RecordingPass::Pull() {
+  while (true) {
+    if (!queued_.empty()) {
+      std::optional<Pulled> next = std::move(queued_.front());
+      queued_.pop_front();
+      return next;
+    }
+    if (!source_) {
+      if (next_file_ == recording_.parts().paths.size()) return std::optional<Pulled>();
+      RS_RETURN_IF_ERROR(OpenNext());
+    }
+    RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
+    if (source_->damage_count() > damage_queued_) {
+      QueueDamage(std::move(op));
+    } else if (!op) {
+      Close();
+    } else {
+      reporter_->OnProgress(path_, source_->position(), source_->size().value_or(0));
+      if (std::optional<Pulled> record = Placed(std::move(*op))) return record;
+    }
+  }
+}
+
+/// The record that was read last, with its place; nullopt if it repeats one of the part before.
+std::optional<RecordingPass::Pulled> RecordingPass::Placed(Op op) {
+  Pulled record{std::move(op), source_->record_number()};
+  const SessionBounds::Place place = bounds_.Add(record.op, record.number);
+  if (place == SessionBounds::Place::kRepeated) return std::nullopt;
+  record.starts_session = place == SessionBounds::Place::kStart;
+  if (const auto* service = std::get_if<ServiceChanged>(&record.op.body))
+    record.starts_session |= std::exchange(service_ended_, !service->running) && service->running;
+  Note(record);
+  return record;
+}
+
+/// Queues the damage that was met with `op` as gaps: before it, but after a file's first record, as
+/// no session is before that.
+void RecordingPass::QueueDamage(std::optional<Op> op) {
+  const uint64_t first = std::exchange(damage_queued_, source_->damage_count());
+  const bool is_first = bounds_.at_start();
+  if (is_first && !op) return;
+  const uint64_t number = source_->record_number();
+  const RecorderGap between{.from_ns = is_first ? std::nullopt : last_time_ns_,
+                            .to_ns = op ? op->time_ns : std::nullopt,
+                            .is_damage = true};
+  const auto queue = [&](RecorderGap gap, std::optional<uint64_t> first_record) {
+    queued_.push_back({Op{std::nullopt, std::move(gap)}, first_record.value_or(number)});
+  };
+  std::optional<Pulled> record;
+  if (op) record = Placed(std::move(*op));
+  if (is_first && record) queued_.push_back(*std::exchange(record, {}));
+  const std::vector<Damage>& damage = source_->damage();
+  for (uint64_t i = first; i < damage.size(); ++i) {
+    if (damage[i].records == 0) continue;
+    RecorderGap gap = between;
+    gap.reason = fmt::format("damage in the log: {}", damage[i].ToString());
+    gap.records = damage[i].records;
+    if (damage[i].bytes > 0) gap.bytes = damage[i].bytes;
+    queue(std::move(gap), damage[i].first_record);
+  }
+  // The list is limited.
+  if (const uint64_t listed = std::max<uint64_t>(first, damage.size()); damage_queued_ > listed) {
+    RecorderGap gap = between;
+    gap.reason = fmt::format("further damage in the log ({} places)", damage_queued_ - listed);
+    queue(std::move(gap), {});
+  }
+  if (record) queued_.push_back(std::move(*record));
+}
+
+/// Reports what a record states about the log as a whole.
+void RecordingPass::Note(const Pulled& record) {
+  constexpr uint64_t kOddNs = 1'000'000'000;
+  constexpr size_t kMaxAssumptions = 16;  // of a log whose time goes back at every other record
+  const Op& op = record.op;
+  if (record.starts_session) {
+    first_time_ns_.reset();
+  } else if (const uint64_t last = last_time_ns_.value_or(0); op.time_ns && last > kOddNs &&
+                                                              *op.time_ns < last - kOddNs &&
+                                                              assumptions_ < kMaxAssumptions) {
+    ++assumptions_;
+    reporter_->OnAssumption(
+        fmt::format("{}: time goes back by {} at record {}, and all of it is taken as one session; "
+                    "if these are two logs, give each as a file of its own",
+                    path_, HumanDuration(last - *op.time_ns), record.number));
+  }
+  if (op.time_ns) last_time_ns_ = op.time_ns;
+  if (op.time_ns && !first_time_ns_) first_time_ns_ = op.time_ns;
+  const auto* header = std::get_if<LogHeader>(&op.body);
+  if (header != nullptr && record.starts_session && header->part > 0)
+    reporter_->OnProblem(fmt::format("{}: {}", path_, StartMissingText(*header)));
+  const auto* end = std::get_if<RecordingEnded>(&op.body);
+  if (end != nullptr && end->ending == RecordingEnding::kCutOff)
+    reporter_->OnProblem(fmt::format("{}: {}", path_, kCutOffText));
+}
+
+void RecordingPass::Close() {
+  if (!source_) return;
+  unknown_records_ += source_->unknown_records();
+  damage_count_ += source_->damage_count();
+  reporter_->OnFileEnd(path_, source_->damage(), source_->damage_count());
+  is_cut_off_ |= !source_->closed();
+  if (!source_->closed()) {
+    std::optional<uint64_t> duration;
+    if (first_time_ns_) duration = *last_time_ns_ - std::min(*first_time_ns_, *last_time_ns_);
+    reporter_->OnProblem(fmt::format("{}: {}", path_, NotClosedText(path_, duration)));
+  }
+  source_.reset();
+}
+
+void RecordingPass::Stop() {
+  source_.reset();
+  next_file_ = recording_.parts().paths.size();
+}
+
+Result<std::shared_ptr<TemporaryFile>> SpoolInput(ByteSource& input) {
+  RS_ASSIGN_OR_RETURN(
+      std::shared_ptr<TemporaryFile> file,
+      TemporaryFile::Create(
+          {.what = "a temporary copy of it",
+           .path = input.path(),
+           .hint = "set TMPDIR to a folder with free space, or name a file instead of -"}));
+  RS_RETURN_IF_ERROR(CopyBytes(input, *file));
+  return file;
+}
+
+Error NoSession(uint64_t session, uint64_t sessions, const std::string& path) {
+  return {ErrorCode::kUsage,
+          fmt::format("no session {}: the input has {}", session, Count(sessions, "session")),
+          {path, {}, {}},
+          "see 'ringscope info'"};
+}
+
+std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns) {
+  const std::string until = duration_ns
+                                ? fmt::format("its last record is {} after its session's first",
+                                              HumanDuration(*duration_ns))
+                                : "it has no times";
+  if (const auto by = RecordedBy(path))
+    return fmt::format("the log is {}; {}, and what follows is missing", *by, until);
+  return fmt::format("the log was not closed: {}, and what followed may be missing", until);
+}
+
+std::string StartMissingText(const LogHeader& header) {
+  const std::string start = fmt::format(
+      "the log begins with part {} of a recording: the records before are missing", header.part);
+  if (header.repeated_records == 0)
+    return start + ", also those that set up its buffers, producers and writers";
+  return start +
+         ", so that buffers which were there before are replayed from empty: packets of chunks "
+         "that were committed before are missing, and a ring holds what the service's did, except "
+         "at its write position, when all of it has been written once";
+}
+
+}  // namespace ringscope
