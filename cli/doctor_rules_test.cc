@@ -1,5 +1,5 @@
 // The lists of doctor's rules in docs/doctor.md are those of the table in
-// core/doctor/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
+// core/findings/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "commands/testing/memory_run.h"

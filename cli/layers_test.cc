@@ -24,8 +24,7 @@ constexpr size_t kAllLines = 70000;  // of .h and .cc, tests apart
 // The table of all commands, and who includes it beside commands/shell and cli: files that still
 // run another command by its name.
 constexpr const char* kRegistry = "commands/shell/registry.h";
-const std::set<std::string> kRunByName = {"commands/replays/session_reader.cc",
-                                          "commands/report/report.cc"};
+const std::set<std::string> kRunByName = {"commands/report/report.cc"};
 
 // Headers that core must not use: files, clocks, sockets, threads, loading of code, randomness
 // (that no seed repeats).

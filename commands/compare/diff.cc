@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "commands/compare/diff_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/command.h"
 #include "core/compare/log_differ.h"
 #include "core/compare/minimize.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "commands/compare/diff.h"
-#include "commands/replays/trace_check.h"
+#include "commands/session/trace_check.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/compare/fuzz_run.h"

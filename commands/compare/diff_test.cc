@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/base/wire.h"

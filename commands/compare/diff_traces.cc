@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "commands/compare/diff_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/trace_check.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/trace_check.h"
 #include "commands/shell/text.h"
 #include "core/compare/output_diff.h"
 #include "core/perfetto/data_loss.h"

@@ -7,10 +7,10 @@
 #include <cctype>
 #include <utility>
 
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
-#include "commands/replays/trace_check.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
+#include "commands/session/trace_check.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/engine/release_notes.h"

@@ -13,7 +13,7 @@
 #include "commands/compare/diff.h"
 #include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
-#include "commands/replays/tasks_on_cores.h"
+#include "commands/session/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/examined.h"
+#include "commands/session/examined.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

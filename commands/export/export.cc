@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

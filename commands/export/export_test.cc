@@ -7,7 +7,7 @@
 #include <map>
 #include <regex>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/sqlite/sqlite_export.h"

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/track_reader.h"

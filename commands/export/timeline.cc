@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/examined.h"
-#include "commands/replays/replay_run.h"
+#include "commands/session/examined.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

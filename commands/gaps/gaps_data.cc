@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "commands/view/table.h"

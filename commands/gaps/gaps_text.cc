@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/session_loop.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/examine/remedy_words.h"

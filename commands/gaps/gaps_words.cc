@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 

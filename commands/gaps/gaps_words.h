@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/examined.h"
+#include "commands/session/examined.h"
 #include "commands/view/report.h"
 #include "core/examine/account.h"
 #include "core/gaps/gap_report.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "commands/graph/graph_report.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "commands/graph/graph_words.h"
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "core/graph/layout_map.h"
 #include "core/session/session_notes.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "commands/replays/loss_view.h"
+#include "commands/session/loss_view.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"

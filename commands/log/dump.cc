@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "commands/log/log_copy.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/loss_view.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/replays/session_reader.h"
+#include "commands/session/session_reader.h"
 #include "core/reads/ready_times.h"
 #include "formats/log/commit_log_writer.h"
 

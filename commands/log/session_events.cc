@@ -7,7 +7,7 @@
 #include <set>
 
 #include "commands/log/info_report.h"
-#include "commands/replays/loss_view.h"
+#include "commands/session/loss_view.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/base/wire.h"

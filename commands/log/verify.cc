@@ -5,7 +5,7 @@
 
 #include "commands/log/info_report.h"
 #include "commands/log/log_copy.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

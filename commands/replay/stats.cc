@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "commands/replay/replay_report.h"
-#include "commands/replays/examined.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/examined.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

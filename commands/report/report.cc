@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/session_reader.h"
-#include "commands/replays/tasks_on_cores.h"
+#include "commands/session/session_reader.h"
+#include "commands/session/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/examined.h"
-#include "commands/replays/session_loop.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/examined.h"
+#include "commands/session/session_loop.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

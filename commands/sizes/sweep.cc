@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_loop.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"

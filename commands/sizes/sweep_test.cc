@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/values.h"
 #include "commands/testing/memory_run.h"

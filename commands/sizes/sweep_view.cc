@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "commands/replays/session_loop.h"
+#include "commands/session/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/log/verdict.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

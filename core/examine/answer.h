@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/sentence.h"
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 
 namespace ringscope {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 #include "core/examine/answer.h"
 #include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"

@@ -1,4 +1,4 @@
-#include "commands/replays/session_reader.h"
+#include "commands/session/session_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_DOCTOR_FINDING_H_
-#define RINGSCOPE_CORE_DOCTOR_FINDING_H_
+#ifndef RINGSCOPE_CORE_FINDINGS_FINDING_H_
+#define RINGSCOPE_CORE_FINDINGS_FINDING_H_
 
 #include <array>
 #include <cstdint>
@@ -47,7 +47,7 @@ struct Rule {
   const char* meaning;  // what it says of a trace, and how it is found
   const char* remedy;   // in general
 };
-/// All of them, by what they are about. Source: core/doctor/rules.cc.
+/// All of them, by what they are about. Source: core/findings/rules.cc.
 std::span<const Rule> DoctorRules();
 /// The rule with this id, which there must be.
 const Rule& RuleOf(const char* id);
@@ -107,4 +107,4 @@ std::optional<TimeSpan> SessionOf(const TraceFacts& facts);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_DOCTOR_FINDING_H_
+#endif  // RINGSCOPE_CORE_FINDINGS_FINDING_H_

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_LOSS_VIEW_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_LOSS_VIEW_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_LOSS_VIEW_H_
+#define RINGSCOPE_COMMANDS_SESSION_LOSS_VIEW_H_
 
 #include <string>
 #include <vector>
@@ -31,4 +31,4 @@ std::string DescribeRecord(const OpBody& body);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_LOSS_VIEW_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_LOSS_VIEW_H_

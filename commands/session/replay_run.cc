@@ -1,4 +1,4 @@
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "commands/plugin/plugin.h"
-#include "commands/replays/loss_view.h"
-#include "commands/replays/tasks_on_cores.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/tasks_on_cores.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"

@@ -1,4 +1,4 @@
-#include "commands/replays/tried_remedies.h"
+#include "commands/session/tried_remedies.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
+#define RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
 
 #include <cstdint>
 #include <memory>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/replays/replay_run.h"
-#include "commands/replays/tried_remedies.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/tried_remedies.h"
 #include "commands/shell/command.h"
 #include "commands/shell/input.h"
 #include "commands/view/json_fields.h"
@@ -119,4 +119,4 @@ Status WriteExaminations(Console& console, Format format,
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_EXAMINED_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_

@@ -1,11 +1,11 @@
-#include "commands/replays/session_loop.h"
+#include "commands/session/session_loop.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "commands/replays/loss_view.h"
-#include "commands/replays/replay_run.h"
+#include "commands/session/loss_view.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

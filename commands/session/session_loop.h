@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_
+#define RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_
 
 #include <functional>
 #include <string>
 
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_reader.h"
 #include "commands/view/report.h"
 
 namespace ringscope {
@@ -40,4 +40,4 @@ void ReportReplayTitle(Report& report, const ReplayOutcome& outcome);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_SESSION_LOOP_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_

@@ -1,11 +1,11 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_TRACE_CHECK_H_
+#define RINGSCOPE_COMMANDS_SESSION_TRACE_CHECK_H_
 
 #include <optional>
 #include <string>
 
-#include "commands/replays/replay_run.h"
-#include "commands/replays/session_reader.h"
+#include "commands/session/replay_run.h"
+#include "commands/session/session_reader.h"
 #include "commands/view/json_fields.h"
 #include "core/compare/output_diff.h"
 #include "core/reads/ready_times.h"
@@ -48,4 +48,4 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_TRACE_CHECK_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_TRACE_CHECK_H_

@@ -1,4 +1,4 @@
-#include "commands/replays/loss_view.h"
+#include "commands/session/loss_view.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 
 namespace ringscope {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_TASKS_ON_CORES_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_TASKS_ON_CORES_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_TASKS_ON_CORES_H_
+#define RINGSCOPE_COMMANDS_SESSION_TASKS_ON_CORES_H_
 
 #include <algorithm>
 #include <atomic>
@@ -34,4 +34,4 @@ inline TaskRunner TasksOnCores(const Context& context) {
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_TASKS_ON_CORES_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_TASKS_ON_CORES_H_

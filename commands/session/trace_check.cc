@@ -1,11 +1,11 @@
-#include "commands/replays/trace_check.h"
+#include "commands/session/trace_check.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "commands/replays/session_reader.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/open_log.h"

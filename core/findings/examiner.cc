@@ -1,4 +1,4 @@
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 
 #include <fmt/format.h>
 

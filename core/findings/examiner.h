@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_CORE_DOCTOR_EXAMINER_H_
-#define RINGSCOPE_CORE_DOCTOR_EXAMINER_H_
+#ifndef RINGSCOPE_CORE_FINDINGS_EXAMINER_H_
+#define RINGSCOPE_CORE_FINDINGS_EXAMINER_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/stage_account.h"
 
@@ -104,4 +104,4 @@ bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Findin
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_DOCTOR_EXAMINER_H_
+#endif  // RINGSCOPE_CORE_FINDINGS_EXAMINER_H_

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/examined.h"
-#include "commands/replays/tasks_on_cores.h"
+#include "commands/session/examined.h"
+#include "commands/session/tasks_on_cores.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/log_parts.h"

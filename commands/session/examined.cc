@@ -1,4 +1,4 @@
-#include "commands/replays/examined.h"
+#include "commands/session/examined.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "commands/replays/session_loop.h"
-#include "commands/replays/session_reader.h"
-#include "commands/replays/tried_remedies.h"
+#include "commands/session/session_loop.h"
+#include "commands/session/session_reader.h"
+#include "commands/session/tried_remedies.h"
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 
 namespace ringscope {
 namespace {

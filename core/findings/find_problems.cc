@@ -11,7 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 

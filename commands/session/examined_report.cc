@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/examined.h"
+#include "commands/session/examined.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/table.h"

@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_SESSION_READER_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_SESSION_READER_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
+#define RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -135,4 +135,4 @@ std::string Shortened(const std::vector<std::string>& names);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_SESSION_READER_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_

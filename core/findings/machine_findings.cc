@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

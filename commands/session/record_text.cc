@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "commands/replays/loss_view.h"
+#include "commands/session/loss_view.h"
 #include "commands/shell/text.h"
 #include "formats/json/json.h"
 #include "formats/ops/ops_jsonl.h"

@@ -1,10 +1,10 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_TRIED_REMEDIES_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_TRIED_REMEDIES_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_TRIED_REMEDIES_H_
+#define RINGSCOPE_COMMANDS_SESSION_TRIED_REMEDIES_H_
 
 #include <string>
 #include <vector>
 
-#include "commands/replays/replay_run.h"
+#include "commands/session/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "core/examine/remedies.h"
 
@@ -27,4 +27,4 @@ void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_TRIED_REMEDIES_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_TRIED_REMEDIES_H_

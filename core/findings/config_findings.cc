@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/doctor/examiner.h"
+#include "core/findings/examiner.h"
 
 namespace ringscope {
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/doctor/finding.h"
+#include "core/findings/finding.h"
 
 namespace ringscope {
 namespace {

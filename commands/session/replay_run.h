@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_
-#define RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_
+#ifndef RINGSCOPE_COMMANDS_SESSION_REPLAY_RUN_H_
+#define RINGSCOPE_COMMANDS_SESSION_REPLAY_RUN_H_
 
 #include <map>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/replays/session_reader.h"
+#include "commands/session/session_reader.h"
 #include "commands/shell/command.h"
 #include "commands/shell/options.h"
 #include "commands/view/json_fields.h"
@@ -164,4 +164,4 @@ void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_re
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAYS_REPLAY_RUN_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_REPLAY_RUN_H_
