@@ -62,7 +62,7 @@ std::string RemedyOf(const Gap& gap, const RemedyList& list) {
   const Fate fate = gap.causes.empty() ? Fate::kUnexplained : gap.causes.front().fate;
   const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
   if ((fate == Fate::kOverwritten || fate == Fate::kDiscarded) && size != nullptr &&
-      size->outcome && size->outcome->full == 0 && !size->keep_ns)
+      !gap.remedies.no_size_helps && size->outcome && size->outcome->full == 0 && !size->keep_ns)
     return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
   const bool has_flush = std::ranges::any_of(
       list.remedies, [](const Remedy& remedy) { return remedy.kind == RemedyKind::kFlush; });
