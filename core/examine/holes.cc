@@ -129,8 +129,8 @@ class TraceHoles {
       : examination_(examination), facts_(*examination.trace) {}
 
   std::vector<Hole> Find() {
-    if (!facts_.all.span) return {};
-    session_ = facts_.lifetime.value_or(*facts_.all.span);
+    if (!examination_.subject.time) return {};
+    session_ = facts_.lifetime.value_or(*examination_.subject.time);
     size_t index = 0;
     for (const TraceSequence& sequence : facts_.sequences) {
       if (sequence.id == kServiceSequenceId) continue;
@@ -153,7 +153,8 @@ class TraceHoles {
                                Count(facts_.late_events, "event"))});
     if (facts_.is_cut_off)
       holes_.push_back({.stage = Stage::kFile,
-                        .span = {facts_.all.span->last_ns, facts_.all.span->last_ns},
+                        .span = {facts_.all.span.value_or(session_).last_ns,
+                                 facts_.all.span.value_or(session_).last_ns},
                         .what = "the file is cut off: what follows is missing"});
     return std::move(holes_);
   }
