@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
+#include "commands/testing/database.h"
 #include "commands/testing/memory_run.h"
 #include "formats/sqlite/sqlite_export.h"
 #include "formats/testing/parsed_json.h"
@@ -17,41 +17,10 @@
 namespace ringscope {
 namespace {
 
+using testing::Database;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-using Rows = std::vector<std::vector<std::string>>;
-
-/// A database that a test asks.
-class Database {
- public:
-  explicit Database(const std::string& path) {
-    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
-  }
-  ~Database() { sqlite3_close(db_); }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-
-  Rows Ask(const std::string& sql) {
-    Rows rows;
-    sqlite3_stmt* statement = nullptr;
-    EXPECT_EQ(sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(db_);
-    while (sqlite3_step(statement) == SQLITE_ROW) {
-      std::vector<std::string>& row = rows.emplace_back();
-      for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
-        row.emplace_back(text == nullptr ? "NULL" : text);
-      }
-    }
-    EXPECT_EQ(sqlite3_finalize(statement), SQLITE_OK) << sqlite3_errmsg(db_);
-    return rows;
-  }
-
- private:
-  sqlite3* db_ = nullptr;
-};
 
 Ran Export(std::vector<std::string> args, const std::string& output,
            const std::string& input = "") {
@@ -230,7 +199,7 @@ TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
   const auto session =
       testing::ParsedJson(RunCommand(GapsCommand(), {log, "--format", "json"}).out)["sessions"][0];
 
-  Rows lost;
+  testing::Rows lost;
   for (const auto& sequence : session["sequences"])
     lost.push_back({sequence["sequence"], sequence["buffer"].dump(),
                     sequence["lost"]["packets"].dump(), sequence["lost"]["bytes"].dump()});
@@ -241,7 +210,7 @@ TEST_P(ExportOfCapture, SumsAreThoseOfGaps) {
                            "GROUP BY sequence, buffer"),
               ::testing::UnorderedElementsAreArray(lost));
 
-  Rows gaps;
+  testing::Rows gaps;
   for (const auto& gap : session["gaps"])
     gaps.push_back({gap["sequence"], gap["buffer"].dump(), gap["first"]["chunk"].dump(),
                     gap["packets"].dump(), gap["bytes"].dump(), gap["lost"]["from_ns"].dump()});
