@@ -123,10 +123,7 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   ExaminedSession session(context, sessions, args.choices, &kinds);
   session.run().Add<FilterBuffers>(args.filter);
   RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine());
-  ShownGaps selection(examination, args.filter, kinds);
-  selection.any_sign |=
-      !selection.is_filtered && std::ranges::any_of(FtraceLossesOf(selection.outcome.ftrace),
-                                                    &FtraceCpuLosses::lost_in_session);
+  const ShownGaps selection(examination, args.filter, kinds);
   if (args.format == Format::kCsv)
     out.Print(GapCsvRows(selection));
   else if (args.format == Format::kText)
@@ -134,8 +131,7 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   else
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
   if (args.format == Format::kText || args.format == Format::kJson) ReportClones(out, selection.outcome);
-  return selection.any_loss || selection.any_sign || !selection.stale.empty() ? ExitCode::kNotice
-                                                                              : ExitCode::kClean;
+  return selection.ending();
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +23,10 @@ struct ShownGaps : GapSelection {
         examination(examination),
         outcome(examination.log->outcome),
         notes(examination.log->notes),
-        kinds(kinds) {}
+        kinds(kinds) {
+    any_sign |= !is_filtered && std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
+                                                    &FtraceCpuLosses::lost_in_session);
+  }
 
   const Examination& examination;
   const ReplayOutcome& outcome;  // of the examination
@@ -34,6 +38,10 @@ struct ShownGaps : GapSelection {
     return is_filtered
                ? AccountOf(sequences, notes, outcome, reported.size() + unlisted_reports)
                : examination.account;
+  }
+  /// How a run ends that shows them: kNotice if packets were lost, or may be.
+  ExitCode ending() const {
+    return any_loss || any_sign || !stale.empty() ? ExitCode::kNotice : ExitCode::kClean;
   }
   /// Calls visit(const Gap&) for each gap, those of buffer bugs first.
   template <typename Visit>

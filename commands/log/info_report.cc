@@ -307,31 +307,37 @@ void SetUp(CLI::App& app, InfoArgs& args) {
 }
 
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
-  const LogParts parts = FindLogParts({args.log});
+  Report report(context.console, args.format, "info");
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportInfo(context, args.log, args.session, report));
+  RS_RETURN_IF_ERROR(report.Finish());
+  return code;
+}
+
+}  // namespace
+
+Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optional<uint64_t> only,
+                            Report& report) {
+  const LogParts parts = FindLogParts({log});
   std::optional<LogInfo> info;
   {
-    Progress progress(context.console, fmt::format("reading {}", Printable(args.log)));
+    Progress progress(context.console, fmt::format("reading {}", Printable(log)));
     RS_ASSIGN_OR_RETURN(
         std::unique_ptr<ByteSource> source,
-        parts.paths.size() == 1 ? OpenInput(context, args.log) : OpenJoined(parts.paths, args.log));
+        parts.paths.size() == 1 ? OpenInput(context, log) : OpenJoined(parts.paths, log));
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
                         }));
   }
-  if (args.session && *args.session > info->sessions.size())
-    return tl::unexpected(NoSession(*args.session, info->sessions.size(), args.log));
-  Report report(context.console, args.format, "info");
-  ReportInfo(report, args.log, parts, *info, args.session);
-  RS_RETURN_IF_ERROR(report.Finish());
-  WarnOfDamage(context.console, args.log, info->damage, info->damage_count);
+  if (only && *only > info->sessions.size())
+    return tl::unexpected(NoSession(*only, info->sessions.size(), log));
+  ReportInfo(report, log, parts, *info, only);
+  WarnOfDamage(context.console, log, info->damage, info->damage_count);
   const bool starts = std::ranges::all_of(
       info->sessions, [](const SessionSummary& session) { return session.header.part == 0; });
   const bool complete = info->damage_count == 0 && info->closed && starts && !IsCutOff(*info) &&
                         parts.problems.empty();
   return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
-
-}  // namespace
 
 Command InfoCommand() {
   return {"info",

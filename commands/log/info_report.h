@@ -11,6 +11,12 @@
 
 namespace ringscope {
 
+/// Reads a log, and reports what it holds.
+/// @param only a session's number, from 1; absent: all
+/// @return kNotice if the log is damaged or not complete
+Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optional<uint64_t> only,
+                            Report& report);
+
 // Parts that info and verify share.
 
 /// "2 sessions, 4,732 records, 1.2 MiB in 9 frames (9.9 MiB raw)"

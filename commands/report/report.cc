@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,24 +10,31 @@
 #include <utility>
 #include <vector>
 
+#include "commands/gaps/gaps_words.h"
+#include "commands/log/info_report.h"
+#include "commands/session/examined.h"
+#include "commands/session/session_loop.h"
 #include "commands/session/session_reader.h"
-#include "commands/session/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/registry.h"
 #include "commands/shell/text.h"
+#include "commands/sizes/advise.h"
+#include "commands/sizes/sweep_view.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
+#include "core/examine/loss_words.h"
+#include "core/log/summary.h"
+#include "formats/descriptors/described_kinds.h"
 #include "formats/draw/svg.h"
 #include "formats/json/json.h"
 
 namespace ringscope {
 namespace {
 
-constexpr size_t kStaticGaps = 20;   // listed where there is no JavaScript
+constexpr size_t kStaticGaps = 20;   // of a session, listed where there is no JavaScript
 constexpr size_t kGapsInData = 100;  // the largest ones
 constexpr size_t kSequencesDrawn = 24;
 constexpr std::string_view kPageMark = "<!doctype html>\n<!-- Written by ringscope report. -->";
@@ -43,141 +49,76 @@ struct ReportArgs {
   bool quick = false;
 };
 
-/// Runs other commands on the input of the report, and keeps the documents that they print.
-class OtherCommands {
- public:
-  OtherCommands(Context& context, const ReportArgs& args) : context_(context), args_(args) {}
-
-  /// Copies standard input, which each command reads.
-  Status Spool() {
-    RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context_, "-"));
-    RS_ASSIGN_OR_RETURN(standard_input_, SpoolInput(*input));
-    return {};
-  }
-
-  /// Runs `ringscope NAME --format json INPUT...`, as many at a time as there are cores. A command
-  /// that fails leaves its message among the problems of the page in place of its document.
-  void Run(const std::vector<const char*>& names) {
-    std::vector<Result<Json>> documents(names.size());
-    TasksOnCores(context_)(names.size(),
-                           [&](size_t i) { documents[i] = Document(names[i], i == 0); });
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (documents[i])
-        data_[names[i]] = *std::move(documents[i]);
-      else
-        data_["problems"].push_back(
-            fmt::format("{}: {}", names[i], documents[i].error().ToString()));
-    }
-  }
-
-  /// Returns true if a command found something: a loss, damage, a change that helps.
-  bool has_notice() const { return has_notice_; }
-  Json& data() { return data_; }
-
- private:
-  Result<Json> Document(const char* name, bool shows_progress) {
-    std::vector<std::string> options = {"--format", "json"};
-    const SessionSelection& input = args_.input;
-    if (input.only) options.insert(options.end(), {"--session", std::to_string(*input.only)});
-    options.insert(options.end(), input.paths.begin(), input.paths.end());
-    KeptText out, messages;
-    const auto open_input = [this] { return OpenTemporary(standard_input_, "-"); };
-    Streams streams{out, messages, open_input, true};
-    Console console(streams);
-    if (shows_progress) console.ShowProgressOn(context_.console);
-    Context inner{console, context_.threads, context_.files};
-    RS_ASSIGN_OR_RETURN(const ExitCode code, RunNamed(name, std::move(options), inner));
-    RS_RETURN_IF_ERROR(console.Flush());
-    Json document = Json::parse(out.text, nullptr, /*allow_exceptions=*/false);
-    if (code == ExitCode::kNotice) has_notice_ = true;
-    if (!document.is_discarded()) return document;
-    return Fail(ErrorCode::kCorrupt, "it printed no document");
-  }
-
-  Context& context_;
-  const ReportArgs& args_;
-  std::shared_ptr<const TemporaryFile> standard_input_;
-  std::atomic<bool> has_notice_ = false;
-  Json data_ = Json::object();
-};
-
-/// The text of a value, as HTML; an absent one is empty.
-std::string TextOf(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return {};
-  return XmlEscaped(found->is_string() ? found->get<std::string>() : found->dump());
-}
-
 /// The answers for each trace or session of the input; of several with the same findings, the
 /// first. The worst ones first.
-std::string AnswersHtml(const Json& doctor) {
-  const Json traces = doctor.value("traces", Json::array());
-  const Json groups = doctor.value("groups", Json::array());
+std::string AnswersHtml(const Examinations& examinations) {
   std::string html;
-  const auto add = [&](const Json& trace, size_t others) {
-    const Json answer = trace.value("answer", Json::object());
-    const std::string session = TextOf(trace, "session"), change = TextOf(answer, "change");
-    html += fmt::format(
-        "<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
-        TextOf(trace, "input"), session.empty() || traces.size() == 1 ? "" : ": session " + session,
-        others == 0 ? "" : fmt::format(" and {} more with the same findings", others),
-        TextOf(answer, "severity"), TextOf(answer, "headline"));
-    if (!change.empty())
-      html += fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", change);
-    for (const Json& line : answer.value("lines", Json::array()))
-      if (line.value("label", "") != "Over time")  // a picture has that
+  for (const auto& [key, members] : GroupsOf(examinations)) {
+    const Examination& first = *members.front();
+    const Answer& answer = first.answer;
+    html += fmt::format("<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
+                        XmlEscaped(first.subject.file),
+                        first.subject.session && examinations.size() > 1
+                            ? fmt::format(": session {}", *first.subject.session)
+                            : "",
+                        members.size() == 1 ? ""
+                                            : fmt::format(" and {} more with the same findings",
+                                                          members.size() - 1),
+                        Name(answer.severity), XmlEscaped(answer.headline));
+    if (answer.has_change())
+      html +=
+          fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", XmlEscaped(answer.change));
+    for (const AnswerLine& line : answer.lines)
+      if (line.label != "Over time")  // a picture has that
         html +=
-            fmt::format("<dt>{}</dt><dd>{}</dd>\n", TextOf(line, "label"), TextOf(line, "text"));
+            fmt::format("<dt>{}</dt><dd>{}</dd>\n", XmlEscaped(line.label), XmlEscaped(line.text));
     html += "</dl>\n";
-  };
-  for (const Json& trace : traces)
-    if (groups.empty()) add(trace, 0);
-  for (const Json& group : groups)
-    add(traces.at(group.at("first").get<size_t>()), group.at("files").size() - 1);
+  }
   return html;
+}
+
+/// Keeps the gaps of a session that lost most packets, the largest first.
+void KeepLargest(ShownGaps& shown) {
+  std::vector<const Gap*>& gaps = shown.gaps;
+  gaps.insert(gaps.begin(), shown.own_fault.begin(), shown.own_fault.end());
+  shown.own_fault.clear();
+  std::ranges::stable_sort(gaps, std::ranges::greater(),
+                           [](const Gap* gap) { return gap->lost.packets; });
+  gaps.resize(std::min(gaps.size(), kGapsInData));
 }
 
 /// The largest gaps as rows of a table, for readers without JavaScript.
-std::string GapRowsHtml(const Json& gaps) {
+std::string GapRowsHtml(const ShownGaps& shown) {
   std::string html;
-  size_t rows = 0;
-  for (const Json& session : gaps.value("sessions", Json::array())) {
-    for (const Json& gap : session.value("gaps", Json::array())) {
-      if (rows++ == kStaticGaps) return html;
-      std::string causes;
-      for (const Json& cause : gap.value("causes", Json::array()))
-        causes += (causes.empty() ? "" : "; ") + TextOf(cause, "text");
-      html +=
-          fmt::format("<tr><th>{}</th><td class=\"number\">{}</td><td>{}</td></tr>\n",
-                      TextOf(gap, "title"), WithCommas(gap.at("packets").get<uint64_t>()), causes);
-    }
+  for (size_t i = 0; i < std::min(shown.gaps.size(), kStaticGaps); ++i) {
+    const Gap& gap = *shown.gaps[i];
+    html += fmt::format("<tr><th>{}</th><td class=\"number\">{}</td><td>{}</td></tr>\n",
+                        XmlEscaped(shown.notes.NameOf(gap.sequence)), WithCommas(gap.lost.packets),
+                        XmlEscaped(Joined(CauseTexts(gap.causes), "; ")));
   }
   return html;
 }
 
-/// Keeps the gaps of each session that lost most packets.
-void KeepLargestGaps(Json& data) {
-  if (!data.contains("gaps")) return;
-  for (Json& session : data["gaps"]["sessions"]) {
-    auto& gaps = session["gaps"].get_ref<Json::array_t&>();
-    std::ranges::stable_sort(gaps, std::ranges::greater(),
-                             [](const Json& gap) { return gap.value("packets", uint64_t{0}); });
-    gaps.resize(std::min(gaps.size(), kGapsInData));
+/// The reads, flushes and clones of a session that is replayed.
+class EventMarks : public ReplayListener {
+ public:
+  void OnRecord(const Op& op, const LogMoment& /*moment*/) override {
+    const std::string_view name = OpKindName(op.body.index());
+    if ((name == "read" || name.starts_with("flush") || name.starts_with("clone")) &&
+        LifeEventOf(op, 0))
+      marks.emplace_back(name, op.time_ns);
   }
-}
 
-/// Returns the number at a path like "written.from_ns"; null and absent ones are 0.
-double NumberAt(const Json& object, const char* path) {
-  const auto key = KeyPath(path);
-  return object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
-}
+  std::vector<std::pair<std::string_view, std::optional<uint64_t>>> marks;  // name and time
+};
 
 /// A picture on one time axis: rows of bars, which the page styles and moves. Measures are units of
 /// its width, 960.
 class TimePicture {
  public:
-  TimePicture(double from_ns, double to_ns)
-      : from_(from_ns), span_(std::max(to_ns - from_ns, 1.0)) {}
+  TimePicture(uint64_t from_ns, uint64_t to_ns)
+      : from_(static_cast<double>(from_ns)),
+        span_(std::max(static_cast<double>(to_ns) - from_, 1.0)) {}
 
   void AddRow(std::string_view name, double height = 14) {
     y_ += height_ + 4;
@@ -186,7 +127,7 @@ class TimePicture {
                           XmlEscaped(Shortened(name, 36)));
   }
   /// @param share of the row's height
-  void AddBar(std::string_view classes, double from_ns, double to_ns, std::string_view what,
+  void AddBar(std::string_view classes, uint64_t from_ns, uint64_t to_ns, std::string_view what,
               double share = 1) {
     const double x = At(from_ns);
     bars_ += fmt::format(
@@ -211,7 +152,9 @@ class TimePicture {
  private:
   static constexpr double kNames = 220, kBars = 720;  // the first are in front of the bars
 
-  double At(double ns) const { return kBars * std::clamp((ns - from_) / span_, 0.0, 0.999); }
+  double At(uint64_t ns) const {
+    return kBars * std::clamp((static_cast<double>(ns) - from_) / span_, 0.0, 0.999);
+  }
 
   const double from_, span_;   // ns
   double y_ = 0, height_ = 0;  // of the row
@@ -219,70 +162,57 @@ class TimePicture {
 };
 
 /// Draws a session: packets written and lost, how far ring buffers reach back, reads, flushes and
-/// clones, and each sequence with gaps, from the documents of gaps, info and sweep.
-std::string SessionPicture(const Json& gaps, const Json& info, const Json& sweep) {
-  const double end = NumberAt(info, "last_time_ns");
-  TimePicture picture(NumberAt(info, "start_ns"), end);
-  if (const Json over = gaps.value("over_time", Json::object()); !over.empty()) {
-    const std::vector<uint64_t> written = over.at("written"), lost = over.at("lost");
-    const auto most = static_cast<double>(std::max<uint64_t>(std::ranges::max(written), 1));
+/// clones, and each sequence with gaps.
+std::string SessionPicture(const ShownGaps& shown, const EventMarks& events) {
+  const ReplayOutcome& outcome = shown.outcome;
+  const uint64_t last = outcome.last_time_ns.value_or(0), end = outcome.end_ns();
+  TimePicture picture(shown.notes.start_ns(), last);
+  if (const LossTimeline& over = shown.report.over_time; !over.empty()) {
+    const auto& intervals = over.intervals();
+    const uint64_t most =
+        std::max<uint64_t>(std::ranges::max(intervals, {}, &TimelineInterval::written).written, 1);
     picture.AddRow("packets, lost ones red", 60);
-    double at = NumberAt(over, "first_ns");
-    for (size_t i = 0; i < written.size(); ++i, at += NumberAt(over, "interval_ns")) {
-      const std::string what = fmt::format("{} of {} packets lost", lost[i], written[i]);
-      for (const auto& [classes, count] : {std::pair("written", written[i]), {"all", lost[i]}})
-        picture.AddBar(classes, at, at + NumberAt(over, "interval_ns"), what,
-                       static_cast<double>(count) / most);
+    uint64_t at = over.first_ns();
+    for (const TimelineInterval& interval : intervals) {
+      const std::string what =
+          fmt::format("{} of {} packets lost", interval.lost, interval.written);
+      const uint64_t next = at + over.interval_ns();
+      for (const auto& [classes, count] :
+           {std::pair("written", interval.written), {"all", interval.lost}})
+        picture.AddBar(classes, at, next, what,
+                       static_cast<double>(count) / static_cast<double>(most));
+      at = next;
     }
   }
-  for (const Json& buffer : gaps.at("buffers"))
-    for (const Json& tried : sweep.value("configurations", Json::array()))
-      for (const Json& each : tried.at("buffers"))
-        if (buffer.at("policy") == "ring_buffer" && each.at("buffer") == buffer.at("buffer") &&
-            each.at("size") == buffer.at("size")) {
-          picture.AddRow(fmt::format("buffers[{}] reaches back", TextOf(buffer, "index")));
-          picture.AddBar("reach", end - NumberAt(each, "history_ns"), end,
-                         "reaches back so far when it is read");
-        }
+  for (const auto& [index, reach] : shown.examination.reach) {
+    picture.AddRow(fmt::format("buffers[{}] reaches back", index));
+    picture.AddBar("reach", end - std::min(reach.ns, end), end,
+                   "reaches back so far when it is read");
+  }
   picture.AddRow("reads, flushes, clones");
-  for (const Json& event : info.at("events")) {
-    const std::string name = event.at("event");
-    if (name != "read" && !name.starts_with("flush") && !name.starts_with("clone")) continue;
+  for (const auto& [name, time_ns] : events.marks) {
     // A read without a time is one after the last record that has one.
-    const double at = event.contains("time_ns") ? NumberAt(event, "time_ns") : end;
+    const uint64_t at = time_ns.value_or(last);
     picture.AddBar(name == "read" ? "read" : "mark", at, at, name);
   }
-  size_t shown = 0;
-  for (const Json& sequence : gaps.at("sequences")) {
-    if (NumberAt(sequence, "gaps") == 0 || shown++ == kSequencesDrawn) continue;
-    picture.AddRow(sequence.at("title").get<std::string>());
-    for (const Json& gap : gaps.at("gaps")) {
-      if (gap.at("title") != sequence.at("title") || gap.at("buffer") != sequence.at("buffer"))
-        continue;
-      const Json& cause = gap.at("causes").front();
-      picture.AddBar("lost " + TextOf(cause, "fate"), NumberAt(gap, "written.from_ns"),
-                     NumberAt(gap, "written.to_ns"),
-                     fmt::format("{} packets lost: {}", TextOf(gap, "packets"),
-                                 cause.at("text").get<std::string>()));
-      if (const double unusable = NumberAt(gap, "next.unusable.packets"); unusable > 0)
-        picture.AddBar("unusable", NumberAt(gap, "next.unusable.from_ns"),
-                       NumberAt(gap, "next.unusable.to_ns"),
-                       fmt::format("{} packets need state that was lost", unusable));
+  size_t drawn = 0;
+  for (const SequenceGaps* sequence : shown.sequences) {
+    if (sequence->gaps.empty() || drawn++ >= kSequencesDrawn) continue;
+    picture.AddRow(shown.notes.NameOf(sequence->sequence));
+    for (const Gap* gap : shown.gaps) {
+      if (gap->sequence != sequence->sequence || gap->buffer != sequence->buffer) continue;
+      const CauseCount& cause = gap->causes.front();
+      picture.AddBar(fmt::format("lost {}", Name(cause.fate)),
+                     gap->written.first.time_ns.value_or(0), gap->written.last.time_ns.value_or(0),
+                     fmt::format("{} packets lost: {}", gap->lost.packets, CauseText(cause)));
+      if (gap->next && gap->next->unusable.count.packets > 0)
+        picture.AddBar(
+            "unusable", gap->next->unusable.from_ns.value_or(0),
+            gap->next->unusable.to_ns.value_or(0),
+            fmt::format("{} packets need state that was lost", gap->next->unusable.count.packets));
     }
   }
   return picture.Finish();
-}
-
-/// The sessions of a log over time; empty: of a trace.
-std::string PicturesHtml(const Json& data) {
-  const auto sessions = [&](const char* command) {
-    return data.value(command, Json::object()).value("sessions", Json::array());
-  };
-  const Json gaps = sessions("gaps"), infos = sessions("info"), sweeps = sessions("sweep");
-  std::string html;
-  for (size_t i = 0; i < std::min(gaps.size(), infos.size()); ++i)
-    html += SessionPicture(gaps[i], infos[i], i < sweeps.size() ? sweeps[i] : Json::object());
-  return html;
 }
 
 /// Puts texts into the template's places, {{NAME}}.
@@ -302,8 +232,28 @@ std::string Filled(std::string_view page,
   return filled;
 }
 
-std::string PageOf(const Json& data, const std::string& path) {
-  const std::string pictures = PicturesHtml(data);
+/// What the page shows: as HTML, and the documents of the commands for its script.
+struct Page {
+  std::string answers, pictures, gaps;  // HTML
+  Json data = {{"tool", ToolVersion()}, {"problems", Json::array()}};
+  ExitCode code = ExitCode::kClean;
+
+  /// Adds the document of a command, or why there is none.
+  void Add(const char* name, Result<Json> document) {
+    if (document)
+      data[name] = *std::move(document);
+    else
+      data["problems"].push_back(fmt::format("{}: {}", name, document.error().ToString()));
+  }
+  void Add(const Examinations& examinations) {
+    answers = AnswersHtml(examinations);
+    data["doctor"] = DoctorDocument(examinations);
+    code = Worse(code, CodeOf(examinations));
+  }
+  std::string Text(const std::string& input) const;
+};
+
+std::string Page::Text(const std::string& input) const {
   std::string words;
   for (const Word& word : Words())
     words += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
@@ -313,13 +263,13 @@ std::string PageOf(const Json& data, const std::string& path) {
     json.replace(at, 1, "\\u003c");
   // Scripts run if they have this word, which nothing in the data can know.
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
-  return Filled(ReportPage(), {{"title", XmlEscaped(path)},
+  return Filled(ReportPage(), {{"title", XmlEscaped(input)},
                                {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
-                               {"answers", AnswersHtml(data.value("doctor", Json::object()))},
+                               {"answers", answers},
                                {"pictures", pictures},
                                {"no_pictures", pictures.empty() ? "hidden" : ""},
                                {"words", words},
-                               {"gaps", GapRowsHtml(data.value("gaps", Json::object()))},
+                               {"gaps", gaps},
                                {"data", json}});
 }
 
@@ -330,7 +280,42 @@ void SetUp(CLI::App& app, ReportArgs& args) {
   AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
   AddForce(app, args.force);
   AddFlag(app, "--quick", args.quick,
-          "Leave out what takes many replays: the sweep over buffer sizes, and the advice");
+          "Leave out what takes many replays: the sweep over buffer sizes");
+}
+
+/// Examines each session of a log, and shows it.
+Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions, Page& page) {
+  RS_RETURN_IF_ERROR(sessions.recording().Spool());
+  Report gaps(context.console, Format::kJson, "gaps");
+  Report advice(context.console, Format::kJson, "advise");
+  LogExaminations examinations(sessions);
+  const auto add_session = [&]() -> Result<ExitCode> {
+    DescribedKinds kinds(Descriptors::BuiltIn());
+    ExaminedSession session(context, sessions, {}, &kinds);
+    const auto& events = session.run().Add<EventMarks>();
+    RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
+    ShownGaps shown(examination, {}, kinds);
+    KeepLargest(shown);
+    page.pictures += SessionPicture(shown, events);
+    page.gaps += GapRowsHtml(shown);
+    WriteGaps(gaps, shown, /*lines=*/false);
+    ReportClones(gaps, shown.outcome);
+    advice.AddItem("sessions", [&] { return ReportAdvice(examination, /*keep_ns=*/{}, advice); });
+    const ExitCode code = shown.ending();
+    examinations.Add(std::move(examination));
+    return code;
+  };
+  RS_ASSIGN_OR_RETURN(page.code, ReportSessions(sessions, gaps, add_session));
+  RS_ASSIGN_OR_RETURN(const Examinations examined, examinations.Finish());
+  page.Add(examined);
+  page.Add("gaps", gaps.Take());
+  Report info(context.console, Format::kJson, "info");
+  const auto code = ReportInfo(context, args.input.paths.front(), args.input.only, info);
+  page.code = Worse(page.code, code.value_or(ExitCode::kClean));
+  page.Add("info", code ? Result<Json>(info.Take()) : tl::unexpected(code.error()));
+  page.Add("advise", advice.Take());
+  if (!args.quick) page.Add("sweep", SweepDocument(context, args.input));
+  return {};
 }
 
 Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
@@ -338,29 +323,35 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,
       CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));
-  OtherCommands commands(context, args);
-  if (args.input.IsReadOnce()) RS_RETURN_IF_ERROR(commands.Spool());
-  const std::string input = Shortened(args.input.paths);
-  commands.data()["input"] = input;
-  commands.data()["tool"] = ToolVersion();
-  commands.data()["problems"] = Json::array();
-  // Of traces, the doctor says all that they prove; the other commands need a log. The sweep, which
-  // takes most memory, is alone and first. The doctor's error would be the last.
-  std::vector<const char*> names = {"doctor"};
-  if (args.input.paths.size() == 1 &&
-      !SessionReader(context, args.input, "").recording().HasTraces()) {
-    names = {"gaps", "info", "advise", "doctor"};
-    if (args.quick) std::erase(names, std::string_view("advise"));
-    if (!args.quick) commands.Run({"sweep"});
+  // The page has all that would be printed. Standard input is read several times.
+  std::shared_ptr<const TemporaryFile> standard_input;
+  if (args.input.IsReadOnce()) {
+    RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
+    RS_ASSIGN_OR_RETURN(standard_input, SpoolInput(*input));
   }
-  commands.Run(names);
-  if (!commands.data().contains("doctor"))
-    return Fail(ErrorCode::kCorrupt, commands.data()["problems"].back().get<std::string>());
-  KeepLargestGaps(commands.data());
-  RS_RETURN_IF_ERROR(file->Write(PageOf(commands.data(), input)));
+  KeptText printed;
+  Streams streams{printed, printed, [&] { return OpenTemporary(standard_input, "-"); }, true};
+  Console console(streams);
+  console.ShowProgressOn(context.console);
+  Context silent{console, context.threads, context.files};
+  const std::vector<std::string>& paths = args.input.paths;
+  const std::string input = Shortened(paths);
+  Page page;
+  page.data["input"] = input;
+  Result<KnownInput> known = OpenKnownInput(silent, paths.front());
+  if (paths.size() == 1 && known && known->kind == InputKind::kLog) {
+    SessionReader sessions(silent, args.input, "replaying");
+    sessions.recording().UseOpened(std::move(known->source));
+    RS_RETURN_IF_ERROR(InFile(paths.front(), ShowLog(args, silent, sessions, page)));
+  } else {
+    RS_ASSIGN_OR_RETURN(const ExaminedInputs examined,
+                        ExamineInputs(silent, paths, {}, args.input.only));
+    page.Add(examined.examinations);
+  }
+  RS_RETURN_IF_ERROR(file->Write(page.Text(input)));
   RS_RETURN_IF_ERROR(file->Commit());
   if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
-  return commands.has_notice() ? ExitCode::kNotice : ExitCode::kClean;
+  return page.code == ExitCode::kClean ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 }  // namespace

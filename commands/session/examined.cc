@@ -137,32 +137,15 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
                                 std::unique_ptr<ByteSource> opened) {
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   sessions.recording().UseOpened(std::move(opened));
-  Examinations examinations;
-  size_t problems = 0;  // that are added to a session
-  const auto add_problems = [&] {
-    for (; problems < sessions.problems().size(); ++problems) {
-      const std::string& text = sessions.problems()[problems];
-      examinations.back().unknown.push_back(text);
-      examinations.back().answer.Add("Not complete", text);
-    }
-  };
+  LogExaminations examinations(sessions);
   const auto examine = [&]() -> Result<ExitCode> {
     ExaminedSession session(context, sessions, choices);
     RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
-    const Subject& subject = examination.subject;
-    const bool is_assumed = examination.log->outcome.reads.assumed;
-    examination.answer.Add(is_assumed ? "Assumed" : "Replay", *subject.replay);
-    examinations.push_back(std::move(examination));
-    add_problems();
+    examinations.Add(std::move(examination));
     return ExitCode::kClean;
   };
   RS_RETURN_IF_ERROR(ForEachSession(sessions, examine));
-  if (examinations.empty())
-    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
-                "see 'ringscope verify'");
-  add_problems();
-  for (Examination& examination : examinations) AddNext(examination, path, "gaps");
-  return examinations;
+  return examinations.Finish();
 }
 
 Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
@@ -196,6 +179,31 @@ Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource
 }
 
 }  // namespace
+
+void LogExaminations::Add(Examination examination) {
+  const bool is_assumed = examination.log->outcome.reads.assumed;
+  examination.answer.Add(is_assumed ? "Assumed" : "Replay", *examination.subject.replay);
+  all_.push_back(std::move(examination));
+  AddProblems();
+}
+
+void LogExaminations::AddProblems() {
+  for (; problems_ < sessions_.problems().size(); ++problems_) {
+    const std::string& text = sessions_.problems()[problems_];
+    all_.back().unknown.push_back(text);
+    all_.back().answer.Add("Not complete", text);
+  }
+}
+
+Result<Examinations> LogExaminations::Finish() {
+  const std::string& path = sessions_.recording().named().front();
+  if (all_.empty())
+    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
+                "see 'ringscope verify'");
+  AddProblems();
+  for (Examination& examination : all_) AddNext(examination, path, "gaps");
+  return std::move(all_);
+}
 
 bool IsLog(Context& context, const std::string& path) {
   if (path == "-") return false;

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/session/replay_run.h"
@@ -53,6 +55,24 @@ class ExaminedSession {
   GapAnalysis& analysis_;
   ReplayedPackets& packets_;
   TraceWriter& writer_;
+};
+
+/// The examinations of a log's sessions: the answer of each has how it was replayed, what of the
+/// log is missing, and the command that reports more.
+class LogExaminations {
+ public:
+  /// @param sessions outlives this, and is at the session that is added
+  explicit LogExaminations(const SessionReader& sessions) : sessions_(sessions) {}
+  void Add(Examination examination);
+  /// Returns all of them. Call it after the last session. An error: the log has none.
+  Result<Examinations> Finish();
+
+ private:
+  void AddProblems();
+
+  const SessionReader& sessions_;
+  Examinations all_;
+  size_t problems_ = 0;  // that have been added to a session
 };
 
 /// Examines all traces of an input: a Perfetto trace, each trace of a zip archive, the replay of
@@ -110,12 +130,16 @@ Result<ExitCode> ReportExaminations(Context& context, Format format,
 /// @param is_about_replays the command line has options that only a log's replay has: an error
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
                               Format format, bool is_about_replays);
-/// The groups with the same findings, for programs.
-Json GroupsJson(const Examinations& examinations);
+/// Examinations with the same findings, which are the rules of warnings and worse.
+using ExaminationGroup =
+    std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
+/// Groups examinations by their findings: the worst and largest groups first.
+std::vector<ExaminationGroup> GroupsOf(const Examinations& examinations);
+/// Returns the document of all for programs, several with their groups.
+Json DoctorDocument(const Examinations& examinations);
 /// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
 /// or a row for each finding (csv).
-Status WriteExaminations(Console& console, Format format,
-                         const Examinations& examinations);
+void WriteExaminations(Console& console, Format format, const Examinations& examinations);
 
 }  // namespace ringscope
 

@@ -137,7 +137,7 @@ Result<ExitCode> ReportExaminations(Context& context, Format format,
                                     const ExaminedInputs& inputs, bool brief, bool all) {
   Report report(context.console, format, "doctor");
   if (!report.is_text()) {
-    RS_RETURN_IF_ERROR(WriteExaminations(context.console, format, inputs.examinations));
+    WriteExaminations(context.console, format, inputs.examinations);
   } else if (inputs.are_many) {
     PrintMany(report, inputs.examinations, all);
   } else {

@@ -71,27 +71,6 @@ void PrintHeadline(Report& report, const Examination& trace) {
                       " " + Printable(answer.headline));
 }
 
-/// Traces with the same findings: rules of warnings and worse, or that they could not be read. The
-/// worst and largest groups first.
-using TraceGroup =
-    std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
-
-std::vector<TraceGroup> GroupsOf(const Examinations& traces) {
-  std::map<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>> groups;
-  for (const Examination& trace : traces) {
-    std::set<std::string> rules;
-    for (const Finding& finding : trace.findings)
-      if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
-    if (trace.error) rules = {"not readable"};
-    groups[{trace.answer.severity, std::move(rules)}].push_back(&trace);
-  }
-  std::vector<TraceGroup> sorted(groups.begin(), groups.end());
-  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const TraceGroup& group) {
-    return std::pair(group.first.first, group.second.size());
-  });
-  return sorted;
-}
-
 /// Prints for each line of the config that findings change to a number which values would do for
 /// half of the traces, for nearly all, and for all.
 void PrintChanges(Report& report, const Examinations& traces) {
@@ -171,8 +150,27 @@ std::string NameOf(const Examination& trace) {
              : Printable(trace.subject.file);
 }
 
-Json GroupsJson(const Examinations& traces) {
-  Json groups = Json::array();
+std::vector<ExaminationGroup> GroupsOf(const Examinations& traces) {
+  std::map<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>> groups;
+  for (const Examination& trace : traces) {
+    std::set<std::string> rules;
+    for (const Finding& finding : trace.findings)
+      if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
+    if (trace.error) rules = {"not readable"};
+    groups[{trace.answer.severity, std::move(rules)}].push_back(&trace);
+  }
+  std::vector<ExaminationGroup> sorted(groups.begin(), groups.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater(), [](const ExaminationGroup& group) {
+    return std::pair(group.first.first, group.second.size());
+  });
+  return sorted;
+}
+
+Json DoctorDocument(const Examinations& traces) {
+  Json document = JsonDocument("doctor");
+  document["traces"] = FieldsToJson(traces);
+  if (traces.size() == 1) return document;
+  Json& groups = document["groups"] = Json::array();
   for (const auto& [key, members] : GroupsOf(traces)) {
     Json files = Json::array();
     for (const Examination* trace : members) files.push_back(trace->subject.file);
@@ -182,11 +180,11 @@ Json GroupsJson(const Examinations& traces) {
                       {"first", members.front() - traces.data()},  // index in "traces"
                       {"files", std::move(files)}});
   }
-  return groups;
+  return document;
 }
 
 void PrintMany(Report& report, const Examinations& traces, bool all) {
-  const std::vector<TraceGroup> groups = GroupsOf(traces);
+  const std::vector<ExaminationGroup> groups = GroupsOf(traces);
   report.Heading(fmt::format("{}, by their findings", Count(traces.size(), "trace")));
   const size_t shown = all ? groups.size() : std::min(groups.size(), kGroupsListed);
   for (const auto& [key, members] : std::span(groups).first(shown)) {
@@ -210,19 +208,15 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
-Status WriteExaminations(Console& console, Format format, const Examinations& traces) {
+void WriteExaminations(Console& console, Format format, const Examinations& traces) {
   if (format == Format::kCsv) {
     PrintCsv(console, traces);
   } else if (format == Format::kJsonl) {
     console.Print(JsonText(JsonDocument("doctor")) + "\n");
     for (const Examination& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
   } else {
-    Report report(console, format, "doctor");
-    report.Data("traces", FieldsToJson(traces));
-    if (traces.size() != 1) report.Data("groups", GroupsJson(traces));
-    return report.Finish();
+    console.Print(JsonText(DoctorDocument(traces), 2) + "\n");
   }
-  return {};
 }
 
 void PrintExamination(Report& report, const Examination& trace, bool brief, bool all) {

@@ -104,14 +104,6 @@ BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
   return bound;
 }
 
-Result<ExitCode> RunNamed(const char* name, std::vector<std::string> words, Context& context) {
-  GlobalArgs globals;
-  const BoundCommand command = BindCommand(*FindCommand(name), globals);
-  std::reverse(words.begin(), words.end());  // CLI11 takes them last one first
-  command.app->parse(std::move(words));
-  return command.run(context);
-}
-
 namespace {
 
 /// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.

@@ -39,8 +39,6 @@ struct BoundCommand {
   std::unique_ptr<CLI::App> app;
   Runner run;
 };
-/// Runs a command as if `words` followed its name, for a command that answers through another one.
-Result<ExitCode> RunNamed(const char* name, std::vector<std::string> words, Context& context);
 BoundCommand BindCommand(const Command& command, GlobalArgs& globals);
 
 /// A word that can replace the one that is being typed.

@@ -1,3 +1,5 @@
+#include "commands/sizes/advise.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,8 +63,8 @@ Table BufferTable(const Examination& examination) {
   return table;
 }
 
-/// Reports the remedies of an examined session of a log.
-/// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
+}  // namespace
+
 ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> keep_ns,
                       Report& out) {
   const ReplayOutcome& outcome = examination.log->outcome;
@@ -100,6 +102,8 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
   return ExitCode::kNotice;
 }
+
+namespace {
 
 /// Advice on the session that `sessions` is at.
 Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,

@@ -78,6 +78,11 @@ SweepChoices ChoicesFor(const SessionIndex& facts, SweepChoices choices, const s
 /// @param visit gets each session's report
 Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
+#ifdef __GLIBC__
+  // Each pass needs the memory of the one before, of which the allocator would keep what is small.
+  mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  malloc_trim(0);
+#endif
   ReplayChoices choices;
   choices.session.find_engine = EnginesAndPlugins();
   choices.config = args.config;
@@ -123,11 +128,6 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
   if (!args.targets.empty()) RS_RETURN_IF_ERROR(CheckTargetSizes(args.choices));
-#ifdef __GLIBC__
-  // Each pass needs the memory of the one before, of which the allocator would keep what is small.
-  mallopt(M_MMAP_THRESHOLD, 1 << 17);
-  malloc_trim(0);
-#endif
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();
   if (args.format == Format::kCsv) out.Print(SweepCsv(nullptr));
@@ -151,6 +151,16 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
 }
 
 }  // namespace
+
+Result<Json> SweepDocument(Context& context, const SessionSelection& input) {
+  Json document = JsonDocument("sweep");
+  const auto add = [&](const SweepReport& report) -> Status {
+    document["sessions"].push_back(SweepJson(report));
+    return {};
+  };
+  RS_RETURN_IF_ERROR(SweepSessions({.input = input}, context, add));
+  return document;
+}
 
 Command SweepCommand() {
   return {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "commands/session/session_reader.h"
 #include "commands/view/report.h"
 #include "core/sweep/sweep_report.h"
 
@@ -12,6 +13,9 @@ namespace ringscope {
 void PrintSweep(Report& out, const SweepReport& report);
 /// The result for programs.
 Json SweepJson(const SweepReport& report);
+/// Sweeps the sessions of an input as 'ringscope sweep' does without options, and returns what it
+/// prints for programs.
+Result<Json> SweepDocument(Context& context, const SessionSelection& input);
 /// Rows of CSV; the first columns are the same for all tools that compare sizes.
 /// @param report nullptr for their titles
 std::string SweepCsv(const SweepReport* report);

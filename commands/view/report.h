@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "commands/shell/console.h"
 #include "commands/view/json_fields.h"
@@ -80,6 +81,8 @@ class Report {
     return state();
   }
 
+  /// Returns the document, for one that is part of something else. Call it last.
+  Json Take() { return std::move(data_); }
   /// Ends the report, writes the document. Call it last. @return what went wrong with a file
   Status Finish();
 
