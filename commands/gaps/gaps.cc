@@ -27,6 +27,8 @@ struct GapsArgs {
   bool all = false;      // as text, each gap and all that was found
   bool packets = false;  // each lost packet
   Format format = Format::kText;
+
+  bool is_about_replays() const { return ChoosesAnything(choices) || packets; }
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
@@ -134,12 +136,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   return selection.ending();
 }
 
-Result<ExitCode> RunGaps(const GapsArgs& args, Context& context) {
+Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
-  SessionReader sessions(context, args.input, "replaying");
-  if (sessions.recording().HasTraces())
-    return ReportTraces(context, args.input, args.format,
-                        ChoosesAnything(args.choices) || args.packets);
   // The packets of sessions follow each other like rows, without a title or an empty line.
   Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
   if (args.format == Format::kCsv) out.Print(CsvTitles(args.packets));
@@ -168,7 +166,7 @@ Command GapsCommand() {
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, and whose commit overwrote it"}},
-      Bind(SetUp, RunGaps),
+      BindSessions(SetUp, RunGaps),
       {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
                 "missing.",
        .notice = "Done, and packets were lost, or may be missing; or the input was damaged and "

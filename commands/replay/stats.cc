@@ -51,6 +51,8 @@ struct StatsArgs {
   bool data_loss = false;                   // only what is a loss, by trace processor's definitions
   std::optional<ExplainedCounter> explain;  // only what made this one count
   Format format = Format::kText;
+
+  bool is_about_replays() const { return ChoosesAnything(choices); }
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
@@ -138,10 +140,7 @@ bool OnlyHarmless(const CounterTrace& trace, const ReplayOutcome& outcome) {
   return harmless > 0 && counted == 0;
 }
 
-Result<ExitCode> RunStats(const StatsArgs& args, Context& context) {
-  SessionReader sessions(context, args.input, "replaying");
-  if (sessions.recording().HasTraces())
-    return ReportTraces(context, args.input, args.format, ChoosesAnything(args.choices));
+Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Context& context) {
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == Format::kCsv;
   const char* const columns = args.explain
@@ -211,7 +210,7 @@ Command StatsCommand() {
         "Which records made this counter count?"},
        {"ringscope stats --data-loss --size 64MiB session.tblog",
         "Would a larger buffer have helped?"}},
-      Bind(SetUp, RunStats),
+      BindSessions(SetUp, RunStats),
       {.notice = "Done, and --data-loss or --explain found a loss; or the input was damaged and "
                  "what could be read was used."}};
 }

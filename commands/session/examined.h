@@ -130,6 +130,25 @@ Result<ExitCode> ReportExaminations(Context& context, Format format,
 /// @param is_about_replays the command line has options that only a log's replay has: an error
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
                               Format format, bool is_about_replays);
+/// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
+/// examined in its place, as doctor does; options that only a replay has are an error then.
+/// @param Args has `input`, `format`, and is_about_replays(): such an option is given
+template <typename Args>
+std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
+                                              Result<ExitCode> (*run)(const Args&, SessionReader&,
+                                                                      Context&)) {
+  return [=](CLI::App& app) -> Runner {
+    auto args = std::make_shared<Args>();
+    set_up(app, *args);
+    return [=](Context& context) -> Result<ExitCode> {
+      SessionReader sessions(context, args->input, "replaying");
+      if (sessions.recording().HasTraces())
+        return ReportTraces(context, args->input, args->format, args->is_about_replays());
+      return run(*args, sessions, context);
+    };
+  };
+}
+
 /// Examinations with the same findings, which are the rules of warnings and worse.
 using ExaminationGroup =
     std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;

@@ -28,6 +28,8 @@ struct AdviseArgs {
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
   Format format = Format::kText;
+
+  bool is_about_replays() const { return false; }
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
@@ -115,13 +117,10 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
   return ReportAdvice(examination, args.keep_ns, out);
 }
 
-Result<ExitCode> RunAdvise(const AdviseArgs& args, Context& context) {
+Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Context& context) {
   if (args.config == "-" && args.input.IsReadOnce())
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
-  SessionReader sessions(context, args.input, "replaying");
-  if (sessions.recording().HasTraces())
-    return ReportTraces(context, args.input, args.format, /*is_about_replays=*/false);
   RS_RETURN_IF_ERROR(sessions.recording().Spool());
   Report out(context.console, args.format, "advise");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
@@ -145,7 +144,7 @@ Command AdviseCommand() {
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
        {"ringscope advise --config a.pbtxt a.tblog", "My config, changed as advised"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
-      Bind(SetUp, RunAdvise),
+      BindSessions(SetUp, RunAdvise),
       {.clean = "Done; there is nothing to change.",
        .notice = "Done, and a change is recommended; or the input was damaged and what could be "
                  "read was used."}};
