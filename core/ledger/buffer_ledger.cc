@@ -12,13 +12,6 @@ namespace {
 /// The engine does not report what became of it.
 constexpr Loss kUnreported;
 
-/// Facts about a whole packet.
-/// @param payload of the chunk; empty: not at hand, and nothing is known
-PacketFacts FactsOf(const ChunkRecord& record, size_t index, Bytes payload) {
-  const auto body = BodyAt(payload, record.entries[index].offset);
-  return body ? ReadPacketFacts(*body) : PacketFacts();
-}
-
 }  // namespace
 
 void BufferLedger::BeginChunk() {
@@ -168,7 +161,7 @@ void BufferLedger::OnFolded(ChunkName chunk, const BufferEvent::Folded& folded) 
   Lose(chunk.sequence, *record, index, index + 1, {.cause = Cause::kNone, .fate = Fate::kFolded},
        {});
   const PacketFacts facts =
-      ReadPacketFacts(packet.slices.empty() ? Bytes() : packet.slices.front());
+      packets_.FactsOf(packet.slices.empty() ? Bytes() : packet.slices.front());
   const auto fold = [&](PacketAccount& lost) {
     lost.fate = Fate::kFolded;
     lost.cause = Cause::kNone;
@@ -285,7 +278,7 @@ void BufferLedger::Lose(SequenceKey sequence, ChunkRecord& record, size_t first,
     if (record.lost.empty()) record.lost.reserve(end - i);
     record.lost.push_back({.fragment = static_cast<uint32_t>(i),
                            .loss = static_cast<uint32_t>(known_losses),
-                           .facts = FactsOf(record, i, payload)});
+                           .facts = packets_.FactsAt(payload, record.entries[i].offset)});
   }
 }
 

@@ -38,9 +38,9 @@ std::optional<size_t> ReportedLosses::Between(const LogMoment& first, const LogM
 
 namespace {
 
-/// Facts that the first slice of a packet shows; absent if it has no bytes.
-std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet) {
-  if (packet.slices.empty()) return std::nullopt;
+/// Facts that the first slice of a packet shows; absent if it has no bytes, or nobody needs them.
+std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet, const LedgerSink& sink) {
+  if (packet.slices.empty() || !sink.reads_facts()) return std::nullopt;
   return ReadPacketFacts(packet.slices.front());
 }
 
@@ -133,17 +133,18 @@ Status Ledger::OnPacket(const SessionPacket& packet) {
                             Raw(packet.buffer)),
                 {}, "'stats', 'diff' and 'replay -o' need no places");
   }
-  Touch(packet.buffer).OnRead(packet, FactsOfFirstSlice(*packet.packet));
+  Touch(packet.buffer).OnRead(packet, FactsOfFirstSlice(*packet.packet, sink_));
   return {};
 }
 void Ledger::OnTakenPacket(const SessionPacket& packet) {
-  Touch(packet.buffer).OnTaken(*packet.packet, FactsOfFirstSlice(*packet.packet), packet.valid);
+  Touch(packet.buffer)
+      .OnTaken(*packet.packet, FactsOfFirstSlice(*packet.packet, sink_), packet.valid);
 }
 void Ledger::OnBufferEvent(const BufferEvent& event) { Touch(event.buffer).OnEvent(event); }
 void Ledger::OnDrainBegun(BufferId buffer) { Of(buffer).Settle(); }
 void Ledger::OnDrainEvent(const BufferEvent& event) { Of(event.buffer).OnDrainEvent(event); }
 void Ledger::OnDrainPacket(BufferId buffer, const Packet& packet) {
-  Of(buffer).OnDrainPacket(packet, FactsOfFirstSlice(packet));
+  Of(buffer).OnDrainPacket(packet, FactsOfFirstSlice(packet, sink_));
 }
 void Ledger::OnDrained() {
   while (!buffers_.empty()) Close(buffers_.begin()->first);

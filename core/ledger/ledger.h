@@ -107,6 +107,9 @@ struct PacketAccount {
 class LedgerSink {
  public:
   virtual ~LedgerSink() = default;
+
+  /// Returns false if it does not look at PacketAccount::facts, which are then not read. Constant.
+  virtual bool reads_facts() const { return true; }
   /// A chunk is committed, to a buffer or in vain: before what becomes of its packets is reported,
   /// and before the replay's other listeners get it (ReplayListener::OnChunk).
   virtual void OnChunkWritten(BufferId, WrittenCommit&) {}

@@ -195,8 +195,7 @@ void WrittenPackets::LoseRefused(const Arrival& arrival, const Loss& loss) {
     account.first_offset = fragment.offset;
     account.size = fragment.size;
     account.written = now_;
-    const auto body = BodyAt(arrival.commit.payload, fragment.offset);
-    if (body) account.facts = ReadPacketFacts(*body);
+    account.facts = FactsAt(arrival.commit.payload, fragment.offset);
     Count(fragment.size);
     losses_.AddLost(account, loss);
   }
@@ -297,8 +296,8 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   chain.preceded = arrival.preceded;
   // In the middle of a packet nothing can be read.
   if (arrival.record.entries[index].kind == FragmentKind::kBegin)
-    chain.account.facts = ReadPacketFacts(
-        BodyAt(payload, arrival.record.entries[index].offset).value_or(Bytes()), nullptr,
+    chain.account.facts = FactsAt(
+        payload, arrival.record.entries[index].offset,
         (arrival.commit.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere);
   Count(0);
   return id;
@@ -434,7 +433,7 @@ void WrittenPackets::ReadPatched(const ChunkRecord& record, Bytes payload) {
   PacketAccount& account = chains_[record.tail].account;
   const Entry& last = record.entries.back();
   if (account.first_chunk != record.id || account.first_offset != last.offset) return;
-  account.facts = ReadPacketFacts(BodyAt(payload, last.offset).value_or(Bytes()));
+  account.facts = FactsAt(payload, last.offset);
 }
 
 /// The chunk enters the buffer or leaves it, or has got all its patches.

@@ -199,8 +199,18 @@ class WrittenPackets {
   };
 
   /// @param now the record under way; must outlive this, like `losses`
-  WrittenPackets(BufferId id, const LogMoment& now, WriterLosses& losses)
-      : id_(id), now_(now), losses_(losses) {}
+  /// @param reads_facts else the accounts have none
+  WrittenPackets(BufferId id, const LogMoment& now, WriterLosses& losses, bool reads_facts = true)
+      : id_(id), now_(now), losses_(losses), reads_facts_(reads_facts) {}
+
+  PacketFacts FactsOf(Bytes packet, SizesAre sizes = SizesAre::kThere) const {
+    return reads_facts_ ? ReadPacketFacts(packet, nullptr, sizes) : PacketFacts();
+  }
+  /// The facts of the packet that begins at this offset of a chunk's payload.
+  /// @param payload empty: not at hand, and nothing is known
+  PacketFacts FactsAt(Bytes payload, uint32_t offset, SizesAre sizes = SizesAre::kThere) const {
+    return FactsOf(BodyAt(payload, offset).value_or(Bytes()), sizes);
+  }
 
   /// @param written must outlive the Arrival
   Arrival Begin(const WrittenCommit& written);
@@ -267,6 +277,7 @@ class WrittenPackets {
   const BufferId id_;
   const LogMoment& now_;
   WriterLosses& losses_;
+  const bool reads_facts_;
   SequenceMap<Sequence> sequences_;
   Records records_;
   Chains chains_;

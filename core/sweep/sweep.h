@@ -100,6 +100,7 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   const Buffer* Find(BufferId id) const;
   const LedgerTotals* FindTotals(BufferId id) const;
 
+  bool reads_facts() const override { return false; }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
     buffers_[id].sequences[commit.sequence];
   }
