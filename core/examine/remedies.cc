@@ -77,14 +77,23 @@ class RemedyFinder {
     remedy.holds_all = least >= outcome.stats.bytes_written;
     remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index),
                        std::to_string(remedy.size / 1024), "", true}};
-    remedy.keep_ns = keep_ns_;
     const std::optional<uint64_t> reach_ns = ReachNs(buffer);
-    if (keep_ns_ || !reach_ns || *reach_ns >= kUsualKeepNs ||
-        facts_.outcome.duration_ns() <= kUsualKeepNs)
-      return;
-    Remedy shorter = remedy;
-    shorter.keep_ns = kUsualKeepNs;
-    remedies_.push_back(std::move(shorter));
+    if (keep_ns_)
+      SetKeep(*keep_ns_, outcome, remedy);
+    else if (reach_ns && *reach_ns < kUsualKeepNs && facts_.outcome.duration_ns() > kUsualKeepNs)
+      SetKeep(kUsualKeepNs, outcome, remedies_.emplace_back(Remedy(remedy)));
+  }
+
+  /// The bytes that were written in that time at the mean rate, and a fourth more, are about what
+  /// the buffer needs to reach back so far.
+  void SetKeep(uint64_t keep_ns, const BufferOutcome& outcome, Remedy& remedy) {
+    const uint64_t end_ns = facts_.outcome.last_time_ns.value_or(0);
+    remedy.keep_ns = keep_ns;
+    remedy.keep_from_ns = end_ns - std::min(end_ns, keep_ns);
+    const auto duration_ns = std::max<double>(static_cast<double>(facts_.outcome.duration_ns()), 1);
+    const double size = static_cast<double>(outcome.stats.bytes_written) * 1.25 *
+                        std::min(1.0, static_cast<double>(keep_ns) / duration_ns);
+    remedy.size = std::min(remedy.size, PagesUp(static_cast<uint64_t>(size)) + kMaxChunkData + 1);
   }
 
   /// The data sources of the producer that took the greater part of the space that others lacked.

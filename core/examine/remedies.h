@@ -58,6 +58,7 @@ struct Remedy {
   uint64_t least_size = 0;              // kSize: no smaller ring does
   bool holds_all = false;               // kSize: a ring of least_size never wraps
   std::optional<uint64_t> keep_ns;      // kSize: how far back it is to reach; absent: to the start
+  uint64_t keep_from_ns = 0;            // kSize: what was committed by then is to be kept
   std::optional<uint64_t> reach_ns;     // kSize: how far back it does, by the replay
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers

@@ -42,6 +42,7 @@ class RemedyTrials {
   Result<SweepConfig> ConfigWith(const std::vector<ConfigChange>& changes);
   void SetSize(Remedy& remedy, uint64_t size);
   bool MustHoldAll(const Remedy& remedy) const;
+  std::vector<uint64_t> FirstSizes(const Remedy& remedy) const;
   TriedSize Judge(const Remedy& remedy, const SweepRow& row) const;
   const TriedBuffer* FindTried(BufferId buffer, uint64_t size) const;
   std::optional<TriedOutcome> OutcomeOfSizes(const RemedyList& list) const;
@@ -72,24 +73,43 @@ bool RemedyTrials::MustHoldAll(const Remedy& remedy) const {
          own->second.size >= kMaxChunkData + kPageBytes;
 }
 
+/// Returns the smallest size with which the buffer has the same outcome: what it did not write to
+/// the end it does not need.
+uint64_t SameFrom(const SweepRow& row) {
+  const bool is_once = row.stats.write_wrap_count == 0 && row.full_packets() == 0;
+  const uint64_t written = std::max(PagesUp(row.stats.bytes_written), kPageBytes);
+  return is_once ? std::min(written, row.size) : row.size;
+}
+
 /// A size that is to keep all is large enough if nothing is lost to it; another one if it reaches
 /// as far back as it is to.
 TriedSize RemedyTrials::Judge(const Remedy& remedy, const SweepRow& row) const {
   TriedSize tried{.meets = row.full_packets() == 0 ||
                            (remedy.keep_ns && row.shortest_history_ns >= *remedy.keep_ns),
-                  .lost = row.lost};
-  // If it was written once, from its start to its end, with a page less the last chunk overwrites
-  // the first.
-  tried.is_least = tried.meets && MustHoldAll(remedy) && row.stats.write_wrap_count == 0 &&
-                   row.stats.bytes_written == remedy.least_size &&
-                   row.stats.bytes_written > row.size - kPageBytes;
+                  .lost = row.lost,
+                  .same_from = SameFrom(row)};
+  // With a page less than was written, the last chunk overwrites the first.
+  tried.is_least =
+      tried.meets && MustHoldAll(remedy) && row.stats.bytes_written > tried.same_from - kPageBytes;
+  if (!tried.is_least && row.writes)
+    tried.estimate = remedy.keep_ns ? row.writes->SizeToKeep() : row.writes->SizeToHoldAll();
   return tried;
+}
+
+/// Returns the sizes to replay first: they show a size that surely is large enough, or nearly.
+std::vector<uint64_t> RemedyTrials::FirstSizes(const Remedy& remedy) const {
+  if (remedy.keep_ns) return {remedy.size};
+  const uint64_t least = std::clamp(PagesUp(remedy.least_size), kPageBytes, remedy.size);
+  if (MustHoldAll(remedy)) return {least};
+  // A ring that wraps leaves some space unused.
+  return {std::max(least - kPageBytes, kPageBytes), least, remedy.holds_all ? least : remedy.size};
 }
 
 /// Finds the smallest sizes of all buffers that have a remedy of that kind. They are replayed with
 /// the config that is printed.
 Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
   const SweepInput& input = sweep_.input();
+  uint64_t keep_from_ns = 0;
   // No more memory than the replay as it was took, twice, or that is the sweep's anyway.
   const uint64_t limit = std::max(input.memory_limit, 2 * sweep_.BytesOf(own_));
   std::vector<SizeGoal> goals;
@@ -100,15 +120,14 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
     if (size > limit) {
       SetSize(remedy, size);
       remedy.formula =
-          "the bytes written from the oldest lost packet to its read; too large to try";
+          remedy.keep_ns
+              ? "the bytes written in that time at the session's mean rate; too large to try"
+              : "the bytes written from the oldest lost packet to its read; too large to try";
       continue;
     }
-    const uint64_t least = std::clamp(PagesUp(remedy.least_size), kPageBytes, size);
-    std::vector<uint64_t> first = {least};
-    if (!MustHoldAll(remedy) && least > kPageBytes) first.insert(first.begin(), least - kPageBytes);
-    // A ring that wraps leaves some space unused.
-    if (size != least && !remedy.holds_all) first.push_back(size);
-    goals.push_back({*remedy.buffer, std::move(first),
+    if (remedy.keep_ns) keep_from_ns = remedy.keep_from_ns;
+    const auto same = std::ranges::find(goals, *remedy.buffer, &SizeGoal::buffer);
+    goals.push_back({*remedy.buffer, same != goals.end() ? same->first : FirstSizes(remedy),
                      [&](const SweepRow& row) { return Judge(remedy, row); }});
     searched.push_back(&remedy);
   }
@@ -124,6 +143,7 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
       }
       RS_ASSIGN_OR_RETURN(SweepConfig config, ConfigWith(changes));
       config.setting = setting;
+      config.keep_from_ns = keep_from_ns;
       // The config has them; so the sweep knows its memory.
       for (const auto& [id, size] : each) config.options.session.buffers[id].size = size;
       configs.push_back(std::move(config));
@@ -131,7 +151,8 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
     RS_ASSIGN_OR_RETURN(auto rows, sweep_.Run(configs));
     for (const std::vector<SweepRow>& of_config : rows)
       for (const SweepRow& row : of_config)
-        sized_[{row.id, row.size}] = {OutcomeOf(row), row.shortest_history_ns};
+        for (const uint64_t size : {row.size, SameFrom(row)})
+          sized_[{row.id, size}] = {OutcomeOf(row), row.shortest_history_ns};
     return rows;
   };
   RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(goals, input.facts.commit_bytes, replay));

@@ -21,9 +21,10 @@ class Bracket {
   uint64_t best() const { return meets_.value_or(enough_); }
 
   void Note(uint64_t size, const TriedSize& tried) {
+    if (size >= estimated_at_) estimated_at_ = size, estimate_ = tried.estimate;
     if (tried.meets) {
-      meets_ = std::min(size, meets_.value_or(size));
-      if (tried.is_least) failed_.push_back(size - kPageBytes);
+      meets_ = std::min(tried.same_from, meets_.value_or(tried.same_from));
+      if (tried.is_least) failed_.push_back(tried.same_from - kPageBytes);
       return;
     }
     failed_.push_back(size);
@@ -36,6 +37,10 @@ class Bracket {
     uint64_t fails = 0;
     for (const uint64_t size : failed_)
       if (!meets_ || size < *meets_) fails = std::max(fails, size);
+    if (const uint64_t estimate = std::exchange(estimate_, 0); estimate > 0)
+      for (const uint64_t size : {estimate - kPageBytes, estimate})
+        Add(size, fails, meets_.value_or(enough_ + 1));
+    if (!next_.empty()) return;
     if (!meets_) {
       // Close to the largest first, then far above.
       for (const uint64_t size : {fails + fails / 64, fails + fails / 4, fails * 4, enough_})
@@ -65,6 +70,8 @@ class Bracket {
   const uint64_t enough_;
   std::optional<uint64_t> meets_;  // the smallest that is large enough
   std::vector<uint64_t> failed_;
+  uint64_t estimate_ = 0;      // by the largest size that was tried; 0: used
+  uint64_t estimated_at_ = 0;  // that size
   std::optional<std::pair<uint64_t, uint64_t>> least_lost_;  // packets, and with which size
 };
 
@@ -88,12 +95,12 @@ Result<std::vector<SizeFound>> FindSmallestSizes(std::span<const SizeGoal> goals
     if (count == 0) break;
     std::vector<BufferSizes> sizes(count);
     for (size_t i = 0; i < goals.size(); ++i) {
-      // A buffer with fewer sizes keeps the last one, or the best.
+      // The largest go together. A buffer with fewer sizes keeps the last one, or the best.
       const std::set<uint64_t>& of_buffer = next[goals[i].buffer];
-      auto size = of_buffer.begin();
+      auto size = of_buffer.rbegin();
       for (BufferSizes& each : sizes) {
         each[goals[i].buffer] = of_buffer.empty() ? brackets[i].best() : *size;
-        if (size != of_buffer.end() && std::next(size) != of_buffer.end()) ++size;
+        if (size != of_buffer.rend() && std::next(size) != of_buffer.rend()) ++size;
       }
     }
     RS_ASSIGN_OR_RETURN(const auto rows, replay(sizes));

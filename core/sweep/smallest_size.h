@@ -22,9 +22,11 @@ using BufferSizes = std::map<BufferId, uint64_t>;
 
 /// What a replay shows of a size of a buffer.
 struct TriedSize {
-  bool meets = false;     // the buffer is large enough
-  uint64_t lost = 0;      // packets
-  bool is_least = false;  // the replay proves that a page less is not large enough
+  bool meets = false;      // the buffer is large enough
+  uint64_t lost = 0;       // packets
+  uint64_t same_from = 0;  // bytes: the smallest size of which a replay shows the same
+  bool is_least = false;   // the replay proves that a page less than that is not large enough
+  uint64_t estimate = 0;   // bytes: what is large enough by arithmetic; 0: not known
 };
 
 /// A buffer that is to be as small as it can be.
@@ -49,7 +51,8 @@ using TrySizes =
 
 /// Finds the smallest sizes for all goals at once: what a buffer keeps does not depend on the
 /// others, and each replay of a buffer shows something to all of its goals. Takes one pass where
-/// the first sizes are those that are looked for, with a page less.
+/// the first sizes are those that are looked for, with a page less; two where the estimate of the
+/// largest of them is.
 /// @param commit_bytes of all commits: no buffer needs four times as much
 /// @return one for each goal
 Result<std::vector<SizeFound>> FindSmallestSizes(std::span<const SizeGoal> goals,

@@ -121,7 +121,10 @@ class SweepReplay::Gatherer : public ReplayListener {
     ChunkMap<Committed> committed;                       // chunks that may be in the buffer
     std::deque<std::pair<ChunkName, uint64_t>> commits;  // of these, with `wraps`
     SequenceMap<Sequence> sequences;
+    std::shared_ptr<RingWrites> writes;
   };
+
+  explicit Gatherer(std::optional<uint64_t> keep_from_ns) : keep_from_ns_(keep_from_ns) {}
 
   Buffer& Of(BufferId id) {
     if (last_ == nullptr || last_id_ != id) {
@@ -142,6 +145,7 @@ class SweepReplay::Gatherer : public ReplayListener {
     of.buffer = &buffer;
     of.committed = {};
     of.commits.clear();
+    if (keep_from_ns_) of.writes = std::make_shared<RingWrites>(*keep_from_ns_);
   }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal> refusal) override {
     Buffer& of = Of(id);
@@ -150,6 +154,11 @@ class SweepReplay::Gatherer : public ReplayListener {
     const ChunkName name{commit.sequence, commit.chunk};
     const auto [committed, is_new] = of.committed.Add(name);
     if (is_new) committed.ns = now_ns_;
+    const bool has_packet = commit.fragments > ((commit.flags & kFirstContinues) != 0 ? 1 : 0);
+    if (of.writes && is_new && has_packet)
+      of.writes->AddPackets(commit.sequence, now_ns_, of.buffer->engine->stats().bytes_written);
+    else if (of.writes)
+      of.writes->SetBytes(of.buffer->engine->stats().bytes_written);
     committed.wraps = wraps;
     of.commits.emplace_back(name, wraps);
     // Two wraps after its commit a chunk is overwritten; the commit itself may have wrapped, too.
@@ -164,7 +173,9 @@ class SweepReplay::Gatherer : public ReplayListener {
     if (record_ != read_record_ && !at_limit_) ++reads_;
     read_record_ = record_;
     at_limit_ = false;
-    Of(id).begun = reads_;
+    Buffer& of = Of(id);
+    of.begun = reads_;
+    if (of.writes) of.writes->AddRead(of.buffer->engine->stats().bytes_written);
   }
   void OnReadLimited(BufferId) override { at_limit_ = true; }
   Status OnPacket(const SessionPacket& packet) override {
@@ -216,6 +227,7 @@ class SweepReplay::Gatherer : public ReplayListener {
     }));
   }
 
+  const std::optional<uint64_t> keep_from_ns_;
   std::map<BufferId, Buffer> buffers_;
   Buffer* last_ = nullptr;
   BufferId last_id_{};
@@ -227,11 +239,11 @@ class SweepReplay::Gatherer : public ReplayListener {
   std::vector<std::string> warnings_;
 };
 
-SweepReplay::SweepReplay(ReplayOptions options, bool has_ledger, const SessionConfig& session)
+SweepReplay::SweepReplay(const SweepConfig& config, ReplayOptions options, bool has_ledger)
     : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
-      gatherer_(std::make_unique<Gatherer>()),
+      gatherer_(std::make_unique<Gatherer>(config.keep_from_ns)),
       replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {
-  if (!session.empty()) configured_.emplace(record_, session);
+  if (!config.session.empty()) configured_.emplace(record_, config.session);
 }
 
 SweepReplay::~SweepReplay() = default;
@@ -267,6 +279,8 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
     SweepRow& row = rows.emplace_back(SweepRow{buffer});
     Gatherer::Buffer& gathered = gatherer_->Of(buffer.id);
     row.taken = gathered.taken;
+    if (gathered.writes) gathered.writes->SetBytes(row.stats.bytes_written);
+    row.writes = gathered.writes;
     for (const protovm::VmAccount& vm : row.vms)
       row.state_bytes = row.state_bytes.value_or(0) + (vm.left ? 0 : vm.state_bytes);
     const SessionAccounts::Buffer* const of = accounts.Find(buffer.id);
@@ -436,7 +450,7 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
       if (input_.has_reads) options.has_reads = [has = *input_.has_reads] { return has; };
       options.is_reconfigured |= input_.is_reconfigured || !config.session.empty();
       replays.push_back(
-          std::make_unique<SweepReplay>(std::move(options), has_ledger(config), config.session));
+          std::make_unique<SweepReplay>(config, std::move(options), has_ledger(config)));
       pass.push_back(i);
       return true;
     });

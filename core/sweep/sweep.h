@@ -19,6 +19,7 @@
 #include "core/log/session_index.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/session/replay_outcome.h"
+#include "core/sweep/ring_writes.h"
 
 namespace ringscope {
 
@@ -48,8 +49,9 @@ struct SweepRow : BufferOutcome {
   /// The shortest one of any of its sequences that wrote packets.
   uint64_t shortest_history_ns = 0;
   std::optional<SequenceKey> shortest_sequence;
-  std::vector<SweepSequence> sequences;  // in order of first commit
-  uint64_t lost = 0;                     // packets, to whatever
+  std::vector<SweepSequence> sequences;      // in order of first commit
+  uint64_t lost = 0;                         // packets, to whatever
+  std::shared_ptr<const RingWrites> writes;  // if SweepConfig::keep_from_ns is set
 
   /// Packets that were lost because the buffer was full. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
@@ -112,13 +114,23 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   std::map<BufferId, Buffer> buffers_;
 };
 
-/// One configuration of a sweep on its way through a session.
+/// A configuration of a sweep.
+struct SweepConfig {
+  /// Configurations of the same setting differ in the sizes of buffers alone.
+  size_t setting = 0;
+  ReplayOptions options;
+  /// The session is replayed as if it had had this config; empty: its own.
+  SessionConfig session = {};
+  /// Its rows have the writes, which are to be kept from then on; absent: they do not.
+  std::optional<uint64_t> keep_from_ns = {};
+};
+
+/// A configuration of a sweep on its way through a session.
 /// Memory: the buffers, and O(sequences + chunks that are unread at the end).
 class SweepReplay {
  public:
   /// @param has_ledger else its rows follow from another replay's ledger
-  /// @param session the config that the session is to have had; empty: its own
-  SweepReplay(ReplayOptions options, bool has_ledger, const SessionConfig& session);
+  SweepReplay(const SweepConfig& config, ReplayOptions options, bool has_ledger);
   ~SweepReplay();
 
   /// Applies the record, unless the replay has failed.
@@ -186,15 +198,6 @@ struct SweepInput {
   uint64_t memory_limit = uint64_t{128} << 20;
   /// Gets warnings for the user: the end of a sentence that begins with the log's name.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
-};
-
-/// A configuration of a sweep.
-struct SweepConfig {
-  /// Configurations of the same setting differ in the sizes of buffers alone.
-  size_t setting = 0;
-  ReplayOptions options;
-  /// The session is replayed as if it had had this config; empty: its own.
-  SessionConfig session = {};
 };
 
 /// Replays one session in many configurations. A pass over the records is decoded once, in
