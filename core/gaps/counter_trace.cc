@@ -1,43 +1,28 @@
 #include "core/gaps/counter_trace.h"
 
-#include "core/base/wire.h"
-
 namespace ringscope {
+
 void CounterTrace::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
   if (std::holds_alternative<FlushTimedOut>(op.body))
     Add({.counter = LossCounter::kFlushesFailed, .reason = CountReason::kFlushTimedOut});
 }
 
-void CounterTrace::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id] = {&buffer, {}}; }
-
-void CounterTrace::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
-  under_way_ = {.sequence = commit.sequence, .chunk = commit.chunk};
+void CounterTrace::OnChunk(WrittenCommit& written) {
+  const ChunkCommit& commit = written.commit();
+  const WrittenChunk& chunk = written.chunk();
+  under_way_ = {
+      .sequence = commit.sequence,
+      .chunk = commit.chunk,
+      .fragments = FinishedPartOf(commit.fragments, commit.flags, commit.complete).fragments,
+      .found = static_cast<uint32_t>(chunk.fragments.size())};
+  if (chunk.end == ChunkEnd::kBroken && chunk.broken_bytes > 0)
+    under_way_.reason = CountReason::kBrokenSize;
+  else if (under_way_.found < under_way_.fragments)
+    under_way_.reason = CountReason::kFewerFragments;
 }
 
-void CounterTrace::OnChunkDone(BufferId id, const ChunkCommit& commit) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end()) return;
-  const BufferStats& stats = buffer->second.buffer->engine->stats();
-  const BufferStats& seen = buffer->second.seen;
-  // Most chunks are counted nowhere: why one is, is worked out only then.
-  if (stats.abi_violations != seen.abi_violations && under_way_.reason == CountReason::kUnknown) {
-    ReadWrittenChunk(commit, written_);
-    const uint32_t counted =
-        FinishedPartOf(commit.fragments, commit.flags, commit.complete).fragments;
-    const auto found = static_cast<uint32_t>(written_.fragments.size());
-    if (written_.end == ChunkEnd::kBroken && written_.broken_bytes > 0) {
-      under_way_.reason = CountReason::kBrokenSize;
-    } else if (found < counted) {
-      under_way_.reason = CountReason::kFewerFragments;
-    }
-    under_way_.fragments = counted;
-    under_way_.found = found;
-  }
-  Compare(id, under_way_);
-}
-
-void CounterTrace::OnPatch(BufferId id, bool) {
+void CounterTrace::OnDone(BufferId id) {
   Compare(id, under_way_);
   under_way_ = {};
 }
@@ -60,13 +45,7 @@ void CounterTrace::OnBufferEvent(const BufferEvent& event) {
   }
 }
 
-Status CounterTrace::OnPacket(const SessionPacket& packet) {
-  std::string joined;
-  if (packet.valid) AddPacket(packet, ReadPacketFacts(Joined(packet.packet->slices, joined)));
-  return {};
-}
-
-void CounterTrace::AddPacket(const SessionPacket& packet, const PacketFacts& facts) {
+void CounterTrace::OnPacket(const SessionPacket& packet, const PacketFacts& facts) {
   const uint32_t bits = losses_.AddPacket(packet, facts);
   if (bits == 0) return;
   Add({.counter = LossCounter::kLossFlags,
@@ -76,8 +55,6 @@ void CounterTrace::AddPacket(const SessionPacket& packet, const PacketFacts& fac
        .chunk = packet.packet->place.first_chunk,
        .loss_bits = bits});
 }
-
-void CounterTrace::OnReadDone(BufferId id, uint64_t) { Compare(id, {}); }
 
 void CounterTrace::Compare(BufferId id, const CounterRise& cause) {
   const auto buffer = buffers_.find(id);

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/perfetto/fragment.h"
+#include "core/ledger/written_commit.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session.h"
@@ -90,34 +89,32 @@ struct CounterRise {
   std::optional<ChunkId> chunk;
   LogMoment at;            // of a read pass: the record with which it began
   uint32_t loss_bits = 0;  // kFlagged
-  uint32_t fragments = 0;  // kFewerFragments: those that the header counts
-  uint32_t found = 0;      // and those that are there
+  uint32_t fragments = 0;  // of the chunk, as its header counts them
+  uint32_t found = 0;      // of these, those that are there
 
   bool is_harmless() const { return reason == CountReason::kRepeated; }
 };
 
-/// Finds the record, the chunk and the reason of each count of a data-loss counter in a replay.
-/// Memory: O(sequences), and O(counts) up to a limit.
-class CounterTrace : public ReplayListener {
+/// Finds the record, the chunk and the reason of each count of a data-loss counter in a replay, as
+/// GapAnalysis forwards its calls. Memory: O(sequences), and O(counts) up to a limit.
+class CounterTrace {
  public:
   /// @param limit rises that are kept one by one, of each counter
   explicit CounterTrace(size_t limit) : limit_(limit) {}
 
-  bool WantsBufferEvents() const override { return true; }
-  void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
-  void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
-  void OnPatch(BufferId buffer, bool ok) override;
-  Status OnPacket(const SessionPacket& packet) override;
-  void OnReadDone(BufferId buffer, uint64_t packets) override;
-  void OnBufferEvent(const BufferEvent& event) override;
-
-  /// Before OnChunkDone: the buffer refused the chunk, and every packet in it was known.
+  void OnRecord(const Op& op, const LogMoment& moment);
+  void OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id] = {&buffer, {}}; }
+  void OnBufferReplaced(SessionBuffer& buffer) { buffers_.erase(buffer.id); }
+  /// A chunk is about to reach the buffer.
+  void OnChunk(WrittenCommit& written);
+  /// Before OnDone: the buffer refused the chunk, and every packet in it was known.
   void OnRepeatedCommit() { under_way_.reason = CountReason::kRepeated; }
-  /// In place of OnPacket, for a valid packet whose facts are known already.
-  void AddPacket(const SessionPacket& packet, const PacketFacts& facts);
+  /// The buffer has taken the chunk, or a patch.
+  void OnDone(BufferId buffer);
+  /// A valid packet was read.
+  void OnPacket(const SessionPacket& packet, const PacketFacts& facts);
+  void OnReadDone(BufferId buffer) { Compare(buffer, {}); }
+  void OnBufferEvent(const BufferEvent& event);
   /// The sequences that count as dropped are complete with the log. Once.
   void Finish();
 
@@ -140,7 +137,6 @@ class CounterTrace : public ReplayListener {
   LogMoment now_;
   std::map<BufferId, Watched> buffers_;
   CounterRise under_way_;  // the chunk or the patch
-  WrittenChunk written_;   // scratch
   LossAnalysis losses_;
   std::vector<CounterRise> rises_;
   std::array<uint64_t, kLossCounters> counts_{};

@@ -33,6 +33,7 @@ void GapAnalysis::OnBufferReplaced(SessionBuffer& buffer) {
 }
 
 void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
+  counters_.OnChunk(written);
   const ChunkCommit& commit = written.commit();
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
@@ -65,7 +66,7 @@ void GapAnalysis::OnReturned(const PacketAccount& account, const SessionPacket& 
   const Bytes bytes = Joined(slices, joined_);
   // Of a packet in one slice, the ledger has read the same bytes.
   const PacketFacts facts = slices.size() == 1 ? account.facts : ReadPacketFacts(bytes);
-  counters_.AddPacket(packet, facts);
+  counters_.OnPacket(packet, facts);
   Of(packet.buffer).OnPacket(account, facts);
 }
 

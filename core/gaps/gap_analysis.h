@@ -48,17 +48,11 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
-  void OnChunk(BufferId buffer, const ChunkCommit& commit,
-               std::optional<Refusal> refusal) override {
-    counters_.OnChunk(buffer, commit, refusal);
-  }
-  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override {
-    counters_.OnChunkDone(buffer, commit);
-  }
-  void OnPatch(BufferId buffer, bool ok) override { counters_.OnPatch(buffer, ok); }
+  void OnChunkDone(BufferId buffer, const ChunkCommit&) override { counters_.OnDone(buffer); }
+  void OnPatch(BufferId buffer, bool) override { counters_.OnDone(buffer); }
   void OnReadLimited(BufferId buffer) override { Of(buffer).OnReadLimited(); }
-  void OnReadDone(BufferId buffer, uint64_t packets) override {
-    counters_.OnReadDone(buffer, packets);
+  void OnReadDone(BufferId buffer, uint64_t) override {
+    counters_.OnReadDone(buffer);
     Of(buffer).OnReadDone();
   }
   void OnBufferEvent(const BufferEvent& event) override {
