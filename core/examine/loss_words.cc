@@ -34,7 +34,7 @@ std::string RemediesText(const Gap& gap) {
   if (remedies.no_size_helps)
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";
-  if (remedies.larger_smb) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
+  if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
   if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
     return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
            "writer in the order of their ids";

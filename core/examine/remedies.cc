@@ -234,7 +234,7 @@ class RemedyFinder {
         places += sequence.losses_by_flag();
       }
       VisitGaps(buffer, [&](const Gap& gap) {
-        if (!gap.remedies.larger_smb) return;
+        if (!gap.Has(Cause::kAborted)) return;
         const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(0);
         const uint64_t burst =
             gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;

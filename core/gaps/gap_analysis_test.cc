@@ -141,7 +141,7 @@ TEST(Gaps, Aborted_CallsForMoreSharedMemory) {
   session.Commit(Chunk(1, 1, 1).Aborted()).Commit(Chunk(1, 1, 2).Whole(10, kFillGaps)).Read();
   const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).fate, Fate::kWriterDropped);
-  EXPECT_TRUE(gap.remedies.larger_smb);
+  EXPECT_TRUE(gap.Has(Cause::kAborted));
   EXPECT_FALSE(gap.remedies.buffer_size);
   ASSERT_TRUE(gap.next);
   EXPECT_EQ(gap.next->loss_bits, kLossPresent | kLossWriterAbort);

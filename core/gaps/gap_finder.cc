@@ -510,7 +510,6 @@ void GapFinder::AddRemedies(OpenGap& open) {
                blame.chunk->chunk == IdOf(gap.first.chunk);
       });
   remedies.flush = gap.Has(Cause::kNeverCommitted) || scraped_before;
-  remedies.larger_smb = gap.Has(Cause::kAborted);
 }
 
 /// Explains why a packet is flagged though nothing before it is missing.

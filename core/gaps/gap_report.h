@@ -137,8 +137,7 @@ struct GapRemedies {
   /// Another sequence that took at least a third of what the packets lacked: it could have a buffer
   /// of its own.
   std::optional<SequenceKey> separate;
-  bool flush = false;       // the writer did not finish in time
-  bool larger_smb = false;  // the writer had no space for the packet
+  bool flush = false;  // the writer did not finish in time
   /// Some of the packets waited for a patch that is not in the log, however large the buffer is.
   bool no_size_helps = false;
 };
