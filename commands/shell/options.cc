@@ -31,10 +31,6 @@ void Exclude(CLI::App& app, const std::string& option, std::initializer_list<con
   for (const char* other : others) app.get_option(option)->excludes(app.get_option(other));
 }
 
-void Require(CLI::App& app, const std::string& option, const std::string& other) {
-  app.get_option(option)->needs(app.get_option(other));
-}
-
 void AddFlag(CLI::App& app, const std::string& names, bool& target,
              const std::string& description) {
   app.add_flag(names, target, description);

@@ -39,8 +39,6 @@ void InGroup(CLI::App& app, const std::string& heading);
 // Rules between options that are already added, each by its long name or a positional's name.
 /// `option` cannot be used with any of `others`.
 void Exclude(CLI::App& app, const std::string& option, std::initializer_list<const char*> others);
-/// `option` cannot be used without `other`.
-void Require(CLI::App& app, const std::string& option, const std::string& other);
 
 enum class Need : uint8_t { kOptional, kRequired };
 

@@ -19,7 +19,7 @@ void Lower(std::optional<uint64_t>& least, std::optional<uint64_t> time_ns) {
 }  // namespace
 
 MemoryFollower::MemoryFollower(const SharedMemorySetUp& setup, size_t most_pages)
-    : page_size_(setup.page_size), pages_(FollowedPages(setup, most_pages)) {}
+    : pages_(FollowedPages(setup, most_pages)) {}
 
 bool MemoryFollower::Apply(const SharedMemoryLook& look) {
   if (pages_ == 0) return false;

@@ -46,7 +46,6 @@ class MemoryFollower {
   /// The last look, if it was understood.
   const std::optional<SeenMemory>& seen() const { return seen_; }
   const MemoryPicture& picture() const { return picture_; }
-  uint64_t page_size() const { return page_size_; }
   /// Time of the first look that was understood.
   std::optional<uint64_t> first_ns() const { return first_ns_; }
   /// Pages that are followed.
@@ -66,7 +65,6 @@ class MemoryFollower {
   bool IsComplete(ChunkSlot slot, ChunkHolder holder) const;
   SeenMemory Describe(std::optional<uint64_t> time_ns);
 
-  const uint64_t page_size_;
   const size_t pages_;
   MemoryPicture picture_;              // none before the first look
   std::optional<uint64_t> next_look_;  // number; absent: only a whole look is understood

@@ -101,8 +101,6 @@ std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
     else if (facts.window_bytes >= most)
       facts.reason = facts.quiet_ns >= kQuietNs ? AbortReason::kServiceQuiet : AbortReason::kBurst;
   }
-  if (const auto* memory = looks_.Of(commit.sequence.producer))
-    facts.page_size = memory->page_size();
   if (now_.time_ns) AddLook(producer, *now_.time_ns, facts);
   if (now_.time_ns && producer.released_ns && facts.reason != AbortReason::kLargePacket &&
       *producer.released_ns + AbortFacts::kWindowNs >= *now_.time_ns) {

@@ -74,7 +74,6 @@ struct AbortFacts {
   uint64_t quiet_ns = 0;             // how long nobody committed anything before this request
   /// The last look in that time in which no chunk was free; absent: no look shows that.
   std::optional<smb::SeenMemory> full = {};
-  uint64_t page_size = 0;  // bytes; 0: not known
   /// `full`: since looks show the first chunk complete that is held back; kHeldByRecorder: by it.
   uint64_t held_ns = 0;
   uint64_t since_commit_ns = 0;  // `full`: since the producer's commit before it

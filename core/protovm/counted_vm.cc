@@ -30,10 +30,7 @@ void CountedVm::CountFailure(const RunOutcome& outcome, uint64_t bytes, const Lo
     known.count += {1, bytes};
     return;
   }
-  if (account_.failures.size() == kMaxFailures) {
-    ++account_.unlisted_failures;
-    return;
-  }
+  if (account_.failures.size() == kMaxFailures) return;
   account_.failures.push_back({.result = outcome.result,
                                .reason = outcome.reason,
                                .place = {},

@@ -41,7 +41,6 @@ struct VmAccount {
   uint64_t dropped_elements = 0;
   std::optional<LogMoment> limit_reached;  // first
   std::vector<VmFailure> failures;         // in order of the first
-  uint64_t unlisted_failures = 0;          // runs
   RunResult stopped = RunResult::kOk;      // else: it does not run any more
   bool by_engine = false;                  // the engine runs it: what it folded is not known
   bool left = false;  // with all that the buffer held: a clone took it, or it was cleared for one
