@@ -9,7 +9,6 @@
 #include "core/compare/output_diff.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
-#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 namespace {

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "commands/session/examined.h"

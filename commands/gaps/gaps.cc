@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/gaps/gap_analysis.h"

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"

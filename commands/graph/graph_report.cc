@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <set>
 
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/table.h"
-#include "core/log/verdict.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {

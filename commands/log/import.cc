@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "commands/log/log_copy.h"
 #include "commands/session/replay_run.h"

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/replay/replay_report.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "formats/ops/events_jsonl.h"

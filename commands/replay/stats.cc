@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/replay/replay_report.h"
 #include "commands/session/examined.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/text.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {

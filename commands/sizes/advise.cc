@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
-#include <utility>
 
 #include "commands/session/examined.h"
 #include "commands/session/session_loop.h"

@@ -1,7 +1,5 @@
 #include "commands/sizes/sweep_values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>

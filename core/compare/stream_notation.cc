@@ -8,7 +8,6 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "core/perfetto/chunk.h"

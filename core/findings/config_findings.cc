@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 
 namespace ringscope {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/base/text.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {

@@ -1,7 +1,6 @@
 #include "core/graph/chunk_lifetimes.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace ringscope {

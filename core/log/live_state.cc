@@ -1,6 +1,5 @@
 #include "core/log/live_state.h"
 
-#include <optional>
 #include <utility>
 
 #include "core/base/wire.h"

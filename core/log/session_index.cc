@@ -1,7 +1,5 @@
 #include "core/log/session_index.h"
 
-#include <algorithm>
-
 namespace ringscope {
 
 void SessionIndexBuilder::AddRead(const ReadPass& read) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"

@@ -1,8 +1,5 @@
 #include "formats/ipc/ipc_messages.h"
 
-#include <algorithm>
-#include <array>
-
 #include "core/perfetto/fields.h"
 
 namespace ringscope::ipc {
