@@ -52,6 +52,8 @@ TEST(ScanJson, IsBoundedAndNamesThePlace) {
   EXPECT_TRUE(ScanJson(levels));
   EXPECT_EQ(ScanJson("[" + levels + "]").error().code, ErrorCode::kLimit);
   EXPECT_THAT(ScanJson(R"({"a":})").error().ToString(), HasSubstr("byte 6"));
+  EXPECT_THAT(ScanJson(R"({"a":trux})").error().ToString(), HasSubstr("byte 9"));
+  EXPECT_THAT(ScanJson(R"({"a":"b)").error().ToString(), HasSubstr("byte 8"));
   EXPECT_FALSE(ScanJson(""));
 }
 

@@ -1,5 +1,6 @@
 #include "formats/json/key_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -39,7 +40,9 @@ class JsonScanner {
       if (!ScanString(content)) return false;
     } else if (first == '{' || first == '[') {
       if (!ScanElements(first == '{' ? '}' : ']', depth + 1)) return false;
-    } else if (!TakeWord("true") && !TakeWord("false") && !TakeWord("null") && !ScanNumber()) {
+    } else if (first == 't' || first == 'f' || first == 'n') {
+      if (!TakeWord(first == 't' ? "true" : first == 'f' ? "false" : "null")) return false;
+    } else if (!ScanNumber()) {
       return false;
     }
     values[index].text = first == '"' ? content : text_.substr(start, at_ - start);
@@ -83,7 +86,10 @@ class JsonScanner {
     while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
     const std::string_view quoted = text_.substr(at_ - 1, end + 2 - at_);
     const Json string = Json::parse(quoted, nullptr, /*allow_exceptions=*/false);
-    if (!string.is_string()) return false;
+    if (!string.is_string()) {
+      if (end >= text_.size()) at_ = text_.size();  // its end is missing
+      return false;
+    }
     content = json_.unescaped.emplace_front(string.get_ref<const std::string&>());
     at_ = end + 1;
     return true;
@@ -121,9 +127,7 @@ class JsonScanner {
     return true;
   }
   bool TakeWord(std::string_view word) {
-    const bool is_there = text_.substr(at_).starts_with(word);
-    at_ += is_there ? word.size() : 0;
-    return is_there;
+    return std::ranges::all_of(word, [&](char c) { return Take(c); });
   }
   void SkipSpace() {
     while (Peek() <= ' ' && (Take(' ') || Take('\t') || Take('\n') || Take('\r'))) continue;
