@@ -222,7 +222,9 @@ Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
     for (const auto& [id, buffer] : report.facts.buffers) {
       if (own.options.session.buffers.contains(id)) continue;
       SizeGoal& goal = goals.emplace_back(SizeGoal{.buffer = id, .first = {}, .judge = {}});
-      goal.judge = [&](const SweepRow& row) { return TriedSize{meets(row), row.lost}; };
+      goal.judge = [&](const SweepRow& row) {
+        return TriedSize{.meets = meets(row), .lost = row.lost, .same_from = row.size};
+      };
       for (uint64_t scale = 1; scale <= 256; scale *= scale < 16 ? 2 : 4)
         goal.first.push_back(std::max(PagesUp(buffer.size / 8 * scale), kPageBytes));
     }
