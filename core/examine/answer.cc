@@ -172,9 +172,11 @@ class AnswerBuilder {
   void AddWorst() {
     const Finding* worst = nullptr;
     for (const Finding& finding : examined_.findings) {
-      const bool is_stated =
-          IsOfLosses(finding) || finding.rule->id == std::string_view("buffer.writer_loss");
-      if (finding.harm <= Harm::kInfo || (is_stated && finding.harm <= answer_.severity)) continue;
+      const std::string_view id = finding.rule->id;
+      const bool is_of_losses = IsOfLosses(finding) || id == "buffer.writer_loss";
+      const bool is_stated = (is_of_losses && finding.harm <= answer_.severity) ||
+                             (id == "trace.empty" && losses_->losses() > 0);
+      if (finding.harm <= Harm::kInfo || is_stated) continue;
       if (worst == nullptr && finding.harm > answer_.severity)
         worst = &finding;
       else

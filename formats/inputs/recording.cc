@@ -62,8 +62,8 @@ Result<SessionPlace> Recording::Find(uint64_t number) const {
       RS_ASSIGN_OR_RETURN(const std::optional<Op> op, pass.Next());
       const bool is_at = pass.last_session_ == number;
       if (is_at && !pass.tracing_sessions().empty())
-        return SessionPlace{number, pass.run_, pass.tracing_sessions().back()};
-      if (!op && is_at) return SessionPlace{number, pass.run_, {}};
+        return SessionPlace{number, pass.run_, pass.tracing_sessions().back(), pass.file_};
+      if (!op && is_at) return SessionPlace{number, pass.run_, {}, pass.file_};
       if (!op) break;
     }
   }
@@ -94,7 +94,17 @@ RecordingPass::RecordingPass(const Recording& recording, std::optional<SessionPl
                              std::shared_ptr<RecordingReporter> reporter)
     : recording_(recording),
       place_(place),
-      reporter_(reporter ? std::move(reporter) : std::make_shared<RecordingReporter>()) {}
+      reporter_(reporter ? std::move(reporter) : std::make_shared<RecordingReporter>()) {
+  if (place_) Select(*place_);
+}
+
+void RecordingPass::Select(const SessionPlace& place) {
+  place_ = place;
+  file_ = place.file;
+  next_file_ = file_.index;
+  run_ = file_.runs_before;
+  last_session_ = file_.sessions_before;
+}
 
 Result<bool> RecordingPass::NextSession() {
   if (place_ && run_ >= place_->run) return false;
@@ -113,6 +123,7 @@ Result<bool> RecordingPass::NextSession() {
 /// Starts the session of the record that is held.
 void RecordingPass::StartSession() {
   held_->starts_session = false;
+  if (held_->begins_file) file_ = {next_file_ - 1, run_, last_session_};
   first_record_ = held_->number;
   ++run_;
   session_ = ++last_session_;
@@ -175,6 +186,7 @@ Status RecordingPass::OpenNext() {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, recording_.OpenFile(path_));
   RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(bytes)));
   damage_queued_ = 0;
+  is_file_new_ = true;
   bounds_.StartFile();
   return {};
 }
@@ -206,6 +218,7 @@ Result<std::optional<RecordingPass::Pulled>> RecordingPass::Pull() {
 /// The record that was read last, with its place; nullopt if it repeats one of the part before.
 std::optional<RecordingPass::Pulled> RecordingPass::Placed(Op op) {
   Pulled record{std::move(op), source_->record_number()};
+  record.begins_file = std::exchange(is_file_new_, false);
   const SessionBounds::Place place = bounds_.Add(record.op, record.number);
   if (place == SessionBounds::Place::kRepeated) return std::nullopt;
   record.starts_session = place == SessionBounds::Place::kStart;

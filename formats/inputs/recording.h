@@ -23,9 +23,15 @@ namespace ringscope {
 /// that was started again numbers its buffers from 1 again. A run may have several tracing
 /// sessions, also at the same time; each counts, and a run that names none counts as one.
 struct SessionPlace {
+  /// A file that begins with the start of a run, and what is in the files before it.
+  struct File {
+    size_t index = 0;
+    uint64_t runs_before = 0, sessions_before = 0;
+  };
   uint64_t number = 0;              // from 1, over all recordings
   uint64_t run = 0;                 // from 1
   std::optional<uint64_t> tracing;  // the tracing session; absent: all of the run
+  File file = {};                   // where to begin to look for it
 };
 
 /// Gets what a pass over a recording meets. A pass without one is silent.
@@ -122,7 +128,7 @@ class RecordingPass : public OpSource {
 
   const Recording& recording() const { return recording_; }
   /// Where the session is that it is at.
-  SessionPlace place() const { return place_.value_or(SessionPlace{session_, run_, {}}); }
+  SessionPlace place() const { return place_.value_or(SessionPlace{session_, run_, {}, file_}); }
   /// The clone that the session ends with; nullptr if it is read to its end.
   const CloneFacts* clone() const { return clone_ ? &*clone_ : nullptr; }
   /// Number in its file of this session's first record.
@@ -153,7 +159,7 @@ class RecordingPass : public OpSource {
 
  protected:
   /// Before the first session: only this one is read.
-  void Select(const SessionPlace& place) { place_ = place; }
+  void Select(const SessionPlace& place);
 
  private:
   friend class Recording;
@@ -162,6 +168,7 @@ class RecordingPass : public OpSource {
     Op op;
     uint64_t number = 0;
     bool starts_session = false;
+    bool begins_file = false;
   };
 
   void StartSession();
@@ -178,6 +185,8 @@ class RecordingPass : public OpSource {
   const std::shared_ptr<RecordingReporter> reporter_;
   std::unique_ptr<LogSource> source_;
   size_t next_file_ = 0;
+  bool is_file_new_ = false;  // no record of it was read
+  SessionPlace::File file_;   // the last one that began with the start of a run
   std::string path_;
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;
