@@ -37,7 +37,7 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   if (log.outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(log.gaps));
   RS_ASSIGN_OR_RETURN(SessionRemedies remedies,
                       RemediesOf(run_, log.outcome, log.gaps, notes_, keep_ns));
-  log.notes = std::move(notes_);
+  log.notes = notes_;  // listeners that were added may still read them
   log.packets = std::move(packets_);
   Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);
   if (!remedies.changes.empty()) examination.changed_config = std::move(remedies.config);
