@@ -65,7 +65,7 @@ std::string AnswersHtml(const Examinations& examinations) {
                                             : fmt::format(" and {} more with the same findings",
                                                           members.size() - 1),
                         Name(answer.severity), XmlEscaped(answer.headline));
-    if (answer.has_change())
+    if (!answer.change.empty())
       html +=
           fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", XmlEscaped(answer.change));
     for (const AnswerLine& line : answer.lines)
@@ -232,7 +232,7 @@ std::string Filled(std::string_view page,
   return filled;
 }
 
-/// What the page shows: as HTML, and the documents of the commands for its script.
+/// The content of the page: as HTML, and the documents of the commands for its script.
 struct Page {
   std::string answers, pictures, gaps;  // HTML
   Json data = {{"tool", ToolVersion()}, {"problems", Json::array()}};

@@ -43,6 +43,13 @@ TEST(ReportPage, Log_HasTheDocumentsOfTheCommands) {
     EXPECT_TRUE(data.at(name).contains("schema")) << name;
 }
 
+TEST(ReportPage, ARemedyThatIsNoChangeOfTheConfigIsOneLine) {
+  const Ran ran =
+      RunCommand(ReportCommand(), {RS_TESTDATA "/corpus/trace_scan_fuzz/plain.pftrace"});
+  EXPECT_THAT(ran.out, HasSubstr("<dt>Change</dt><dd>"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("<strong></strong>")));
+}
+
 TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
   const Ran ran =
       RunCommand(ReportCommand(), {CaptureFile("ring-v2/session.ops.jsonl.zst"), "--quick"});
