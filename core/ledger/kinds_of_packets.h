@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/ledger/ledger.h"
+#include "core/ledger/packet_values.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
@@ -27,28 +26,15 @@ class KindsOfPackets {
            Bytes content, Bytes packet) {
     if (kinds_ == nullptr) return;
     const uint32_t kind = kinds_->Add(buffer, chunk, facts, content, packet);
-    if (kind == 0) return;
-    const ChunkAt at{buffer, chunk};
-    if (last_.second == nullptr || last_.first != at) last_ = {at, &chunks_[at]};
-    ChunkKinds& kinds = *last_.second;
-    if (kinds.size() <= fragment) kinds.resize(fragment + 1);
-    kinds[fragment] = kind;
+    if (kind != 0) values_.Set({buffer, chunk}, fragment, kind);
   }
   void Forget(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
-    chunks_.erase({buffer, {sequence, IdOf(chunk)}});
-    last_ = {};
+    values_.Forget({buffer, {sequence, IdOf(chunk)}});
   }
 
   /// See PacketKinds; 0: not known.
-  uint32_t Of(const PacketAccount& account) {
-    if (kinds_ == nullptr) return 0;
-    const ChunkAt at{account.buffer, {account.sequence, IdOf(account.first_chunk)}};
-    if (last_.second == nullptr || last_.first != at) {
-      const auto found = chunks_.find(at);
-      if (found == chunks_.end()) return 0;
-      last_ = {at, &found->second};
-    }
-    return account.fragment < last_.second->size() ? (*last_.second)[account.fragment] : 0;
+  uint32_t Of(const PacketAccount& account) const {
+    return kinds_ == nullptr ? 0 : values_.Of(account);
   }
   /// "track_event: app/frame", or only the content.
   std::string ContentText(uint32_t content, uint32_t kind) const {
@@ -61,12 +47,8 @@ class KindsOfPackets {
   }
 
  private:
-  /// Of the packets that begin in a chunk, by fragment.
-  using ChunkKinds = std::vector<uint32_t>;
-
   PacketKinds* kinds_;
-  std::unordered_map<ChunkAt, ChunkKinds> chunks_;
-  std::pair<ChunkAt, ChunkKinds*> last_{};  // looked up: packets of a chunk follow each other
+  PacketValues<uint32_t> values_;
 };
 
 }  // namespace ringscope
