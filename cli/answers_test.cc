@@ -1,4 +1,4 @@
-// What all commands promise: an answer fits on a screen, and ends with the same status.
+// An answer of any command fits on a screen, and ends with the same status.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -194,8 +194,8 @@ class GapsText {
 
   /// Names the change that keeps all packets of a gap, or else what helps; may be empty.
   std::string KeptByText(const Gap& gap) const {
-    const std::string remedy = RemedyOf(gap, shown_.examination.remedies);
-    return remedy.find("size_kb") == std::string::npos ? remedy : remedy + " keeps them";
+    const RemedyList& remedies = shown_.examination.remedies;
+    return RemedyOf(gap, remedies) + (SizeThatKeeps(gap, remedies) != nullptr ? " keeps them" : "");
   }
 
   /// Prints the buffer's gaps by their cause and what would keep them.

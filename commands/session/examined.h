@@ -38,8 +38,6 @@ class ExaminedSession {
 
   ReplayRun& run() { return run_; }
   const SessionNotes& notes() const { return notes_; }
-  /// The times of the packets, for sinks that are added; see GapAnalysis.
-  const GapAnalysis& analysis() const { return analysis_; }
   /// Replays the session to its end, tries remedies for its losses by further replays, and examines
   /// what all of this shows. Once.
   /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten

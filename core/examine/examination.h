@@ -23,7 +23,7 @@
 
 namespace ringscope {
 
-/// What the replay of a log's session found, packet by packet.
+/// The findings of the replay of a log's session, packet by packet.
 struct LogEvidence {
   ReplayOutcome outcome;
   SessionNotes notes;
@@ -47,6 +47,7 @@ struct Subject {
 struct Hole {
   Stage stage = Stage::kUnknown;         // at which they ended
   std::optional<size_t> sequence = {};   // index in the account; absent: of no single sequence
+  std::optional<uint32_t> buffer = {};   // index of a buffer of which this is as a whole
   std::string where = {};                // "buffers[0]", "CPU 3"; empty: not known
   TimeSpan span = {};                    // from the packet before to that after, CLOCK_BOOTTIME, ns
   bool is_unusable = false;              // the packets are in the trace, their state is not
@@ -63,18 +64,13 @@ struct Hole {
 
 /// All that is known of one session: from its log, from its trace, or from both. A log and a trace
 /// fill the same fields, each as far as it proves them. A view shows fields, and computes nothing.
-struct Examination {
+struct Examination : Problems {
   Subject subject;
   StageAccounts account;             // of packets by the stage at which they ended
   std::vector<Hole> holes;           // by sequence, in order of time
   std::map<uint32_t, Reach> reach;   // of rings that overwrote unread data, by index of the buffer
-  std::vector<Finding> findings;     // the worst first
   RemedyList remedies;               // of a log: tried, or estimates; `config` has the changes
   Answer answer;                     // in about ten lines
-  std::vector<std::string> well;     // what was checked without a finding, a sentence each
-  std::vector<std::string> unknown;  // what the input cannot tell, and what was assumed
-  Figures figures;                   // of what is well or unknown
-  StatRows counters;                 // of severity data_loss and error, with a value other than 0
   /// The trace config as text with the changes that go together marked; absent: there is no
   /// config, or nothing to change.
   std::optional<std::string> changed_config;
@@ -93,9 +89,8 @@ struct Examination {
 /// Examines a trace.
 Examination ExamineTrace(TraceFacts facts);
 /// Examines a session of a log: what its replay found, and the trace that the replay makes.
-/// @param facts absent: the log has no payloads, so that no trace can be made
 /// @param remedies as far as they were tried
-Examination ExamineLog(LogEvidence log, std::optional<TraceFacts> facts, RemedyList remedies);
+Examination ExamineLog(LogEvidence log, TraceFacts facts, RemedyList remedies);
 /// Examines a trace config alone: a TraceConfig message.
 Examination ExamineConfig(std::string config);
 /// The result for an input that cannot be read.

@@ -27,14 +27,6 @@ void SetConfig(Subject& subject, const std::optional<std::string>& config) {
     subject.sizes.try_emplace(static_cast<uint32_t>(i), subject.facts.buffers[i].size_kb * 1024);
 }
 
-void Take(Problems findings, Examination& examination) {
-  examination.findings = std::move(findings.list);
-  examination.well = std::move(findings.well);
-  examination.unknown = std::move(findings.unknown);
-  examination.figures = std::move(findings.figures);
-  examination.counters = std::move(findings.counters);
-}
-
 /// Names the processes of a replayed trace as the log does, if no packet of it names them.
 void NameProducers(const LogEvidence& log, TraceFacts& facts) {
   std::map<uint32_t, std::string> names;  // by the sequence's id in the trace
@@ -159,22 +151,20 @@ Examination ExamineTrace(TraceFacts facts) {
     if (const auto reach = ReachOf(facts, i, *subject.time))
       examination.reach[static_cast<uint32_t>(i)] = *reach;
   }
-  Take(FindProblems(facts), examination);
+  static_cast<Problems&>(examination) = FindProblems(facts);
   examination.trace = std::move(facts);
   examination.holes = HolesOfTrace(examination);
   examination.answer = AnswerOf(examination);
   return examination;
 }
 
-Examination ExamineLog(LogEvidence evidence, std::optional<TraceFacts> facts, RemedyList remedies) {
+Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedies) {
   Examination examination;
   const auto log = std::make_shared<const LogEvidence>(std::move(evidence));
   examination.log = log;
   examination.remedies = std::move(remedies);
-  if (facts) {
-    NameProducers(*log, *facts);
-    SetConfig(examination.subject, facts->config);
-  }
+  NameProducers(*log, facts);
+  SetConfig(examination.subject, facts.config);
   SetSubject(*log, examination.subject);
   std::vector<const SequenceGaps*> sequences;
   for (const BufferGaps& buffer : log->gaps.buffers) {
@@ -186,10 +176,7 @@ Examination ExamineLog(LogEvidence evidence, std::optional<TraceFacts> facts, Re
   examination.account = AccountOf(sequences, log->notes, log->outcome, log->gaps.reports());
   ReplayFacts replayed = FactsForRules(examination);
   replayed.findings = FindLosses(examination);
-  if (facts)
-    Take(FindProblems(*facts, &replayed), examination);
-  else
-    examination.findings = std::move(replayed.findings);
+  static_cast<Problems&>(examination) = FindProblems(facts, &replayed);
   for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
     if (!text.empty()) examination.unknown.push_back(std::move(text));
   examination.trace = std::move(facts);
@@ -200,7 +187,7 @@ Examination ExamineLog(LogEvidence evidence, std::optional<TraceFacts> facts, Re
 
 Examination ExamineConfig(std::string config) {
   Examination examination;
-  Take(FindProblemsOfConfig(wire::AsBytes(config)), examination);
+  static_cast<Problems&>(examination) = FindProblemsOfConfig(wire::AsBytes(config));
   SetConfig(examination.subject, std::move(config));
   examination.answer = AnswerOf(examination);
   return examination;

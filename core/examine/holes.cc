@@ -197,6 +197,7 @@ class TraceHoles {
     const auto reach_ns = static_cast<int64_t>(reach.ns);
     holes_.push_back(
         {.stage = Stage::kBuffer,
+         .buffer = index,
          .where = fmt::format("buffers[{}]", index),
          .span = {session_.first_ns, session_.last_ns - reach_ns},
          .bytes = stats.bytes_overwritten,

@@ -42,6 +42,7 @@ LogLosses::LogLosses(const Examination& examination)
   lost_ = totals_.lost() - dropped;
   written_ = totals_.written - dropped;
   std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
+  signs_ = FindSigns();
 }
 
 std::optional<uint32_t> LogLosses::worst_buffer() const {
@@ -198,7 +199,7 @@ Sentence LogLosses::Stale() const {
              TimeOf("stale_commit_ns", worst.longest.time_ns + worst.longest.delay_ns));
 }
 
-Sentence LogLosses::Signs() const {
+Sentence LogLosses::FindSigns() const {
   const auto cpus = static_cast<uint64_t>(
       std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
   if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};

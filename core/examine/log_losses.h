@@ -54,11 +54,12 @@ class LogLosses {
   /// The packets that were committed long after their time, and when.
   Sentence Stale() const;
   /// The signs that more may be missing than is known.
-  Sentence Signs() const;
+  const Sentence& Signs() const { return signs_; }
   /// "2 were made, and may have other packets: gaps --clone 1"
   Sentence Clones() const;
 
  private:
+  Sentence FindSigns() const;
   Sentence DroppedPlaces() const;
   std::string WhyDropped() const;
   Sentence TimeFromStart(const char* name, uint64_t ns) const;
@@ -77,6 +78,7 @@ class LogLosses {
   std::vector<const SequenceGaps*> sequences_;
   std::vector<CauseCount> causes_;  // of all gaps
   uint64_t missing_chunks_ = 0;
+  Sentence signs_;
   const BufferGaps* worst_ = nullptr;  // the buffer that lost most; nullptr if none lost any
 };
 

@@ -29,18 +29,6 @@ std::string ProducerText(ProducerId producer, const std::string& name) {
                       : fmt::format("producer {} '{}'", Raw(producer), Printable(name));
 }
 
-std::string RemediesText(const Gap& gap) {
-  const GapRemedies& remedies = gap.remedies;
-  if (remedies.no_size_helps)
-    return "no buffer size or read period helps, as the patch is not in the log: find out why its "
-           "writer did not send it";
-  if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
-  if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
-    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
-           "writer in the order of their ids";
-  return "";
-}
-
 std::string TimeText(const SessionNotes& notes, const std::optional<uint64_t>& time_ns) {
   return time_ns ? notes.clock().Text(*time_ns) : "?";
 }

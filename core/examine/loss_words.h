@@ -37,9 +37,6 @@ std::string CauseText(const CauseCount& cause);
 /// without the number.
 std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes);
 
-/// Names what would have saved the packets of a gap, beside a buffer's size; may be empty.
-std::string RemediesText(const Gap& gap);
-
 /// Why a counter went up: "it has 2 fragments, but its header counts 3". Of the chunk, the packet
 /// or the sequence that the rise names.
 std::string ReasonText(const CounterRise& rise);

@@ -22,17 +22,32 @@ namespace ringscope {
 // commands that name one have it from here.
 
 enum class RemedyKind : uint8_t {
-  kSize,          // another size_kb of a buffer
-  kSplit,         // a buffer of its own for the data sources that fill another one's
-  kPolicy,        // a ring in place of a buffer that discards
-  kReadPeriod,    // a shorter file_write_period_ms
-  kFlush,         // flush_period_ms
-  kClearState,    // incremental_state_config.clear_period_ms
-  kSharedMemory,  // shm_size_kb of a producer
+  kSize,
+  kSplit,
+  kPolicy,
+  kReadPeriod,
+  kFlush,
+  kClearState,
+  kSharedMemory,
 };
+/// In the words the facts of a remedy are in braces, see RemedyTexts.
 template <>
-inline constexpr std::array kEnumNames<RemedyKind> = {
-    "size", "split", "policy", "read_period", "flush", "clear_state", "shared_memory"};
+inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
+    {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}."},
+    {RemedyKind::kSplit, "split",
+     "A buffer of its own of {size} for {sources}, which fill{s} {buffer}: the session {tried}."},
+    {RemedyKind::kPolicy, "policy",
+     "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start."},
+    {RemedyKind::kReadPeriod, "read_period",
+     "file_write_period_ms: {ms}: written into a file so often, the session {tried}."},
+    {RemedyKind::kFlush, "flush",
+     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time."},
+    {RemedyKind::kClearState, "clear_state",
+     "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula})."},
+    {RemedyKind::kSharedMemory, "shared_memory",
+     "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 KiB are "
+     "usual, 256 KiB the default), as its writers found no space at {places}."},
+});
 
 /// What a replay showed of the buffers that a remedy concerns.
 struct TriedOutcome {
@@ -99,7 +114,7 @@ struct RemedyList {
 /// How far back people want a ring to reach, unless they say so.
 inline constexpr uint64_t kUsualKeepNs = 10'000'000'000;
 
-/// Returns the remedies, none of which is tried. None for a log that lacks what was lost.
+/// Returns the remedies, none of which is tried.
 /// @param keep_ns how far back each sequence is to reach; absent: to the session's start, and
 ///   kUsualKeepNs
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns);

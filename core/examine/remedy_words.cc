@@ -3,26 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {
 namespace {
-
-/// Texts by RemedyKind, with what the remedy has in braces.
-constexpr std::array kRemedyTexts = {
-    "{buffer}.size_kb: {kb} ({size}) {tried}.",
-    "A buffer of its own of {size} for {sources}, which fill{s} {buffer}: the session {tried}.",
-    "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start.",
-    "file_write_period_ms: {ms}: written into a file so often, the session {tried}.",
-    "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time.",
-    "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula}).",
-    "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 KiB are "
-    "usual, 256 KiB the default), as its writers found no space at {places}.",
-};
-static_assert(kRemedyTexts.size() == kEnumNames<RemedyKind>.size());
 
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy) {
@@ -38,6 +24,20 @@ std::string TriedText(const Remedy& remedy) {
   return "keeps everything, as a replay shows";
 }
 
+/// Names what would have saved the packets of a gap, beside a change that the list has; may be
+/// empty.
+std::string OtherRemedyOf(const Gap& gap) {
+  const GapRemedies& remedies = gap.remedies;
+  if (remedies.no_size_helps)
+    return "no buffer size or read period helps, as the patch is not in the log: find out why its "
+           "writer did not send it";
+  if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
+  if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
+    return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
+           "writer in the order of their ids";
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {
@@ -45,8 +45,8 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
   for (const Remedy& remedy : list.remedies) {
     const ProducerId producer = remedy.producer.value_or(ProducerId{});
     texts.push_back(fmt::format(
-        fmt::runtime(kRemedyTexts[static_cast<size_t>(remedy.kind)]),
-        fmt::arg("size", HumanSize(remedy.size)), fmt::arg("kb", remedy.size / 1024),
+        fmt::runtime(RowOf(remedy.kind).text), fmt::arg("size", HumanSize(remedy.size)),
+        fmt::arg("kb", remedy.size / 1024),
         fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
         fmt::arg("sources", Joined(remedy.sources)),
         fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
@@ -58,15 +58,21 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
   return texts;
 }
 
-std::string RemedyOf(const Gap& gap, const RemedyList& list) {
+const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list) {
   const Fate fate = gap.causes.empty() ? Fate::kUnexplained : gap.causes.front().fate;
+  if (fate != Fate::kOverwritten && fate != Fate::kDiscarded) return nullptr;
   const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
-  if ((fate == Fate::kOverwritten || fate == Fate::kDiscarded) && size != nullptr &&
-      !gap.remedies.no_size_helps && size->outcome && size->outcome->full == 0 && !size->keep_ns)
+  const bool keeps = size != nullptr && !gap.remedies.no_size_helps && size->outcome &&
+                     size->outcome->full == 0 && !size->keep_ns;
+  return keeps ? size : nullptr;
+}
+
+std::string RemedyOf(const Gap& gap, const RemedyList& list) {
+  if (const Remedy* const size = SizeThatKeeps(gap, list))
     return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
   const bool has_flush = std::ranges::any_of(
       list.remedies, [](const Remedy& remedy) { return remedy.kind == RemedyKind::kFlush; });
-  return gap.remedies.flush && has_flush ? "flush_period_ms" : RemediesText(gap);
+  return gap.remedies.flush && has_flush ? "flush_period_ms" : OtherRemedyOf(gap);
 }
 
 }  // namespace ringscope

@@ -12,6 +12,8 @@ namespace ringscope {
 
 /// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
+/// Returns the size of the list that keeps all packets of a gap, by a replay, or nullptr.
+const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list);
 /// Names the change of the list that keeps the packets of a gap, "buffers[0].size_kb: 6548", or
 /// what helps that is no change of the config; empty: nothing is known.
 std::string RemedyOf(const Gap& gap, const RemedyList& list);

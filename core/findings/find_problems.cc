@@ -122,7 +122,7 @@ auto Badness(const Finding& finding) {
 
 Problems Conclude(Examiner& examiner) {
   std::ranges::stable_sort(examiner.findings, std::ranges::greater(), Badness);
-  return {.list = std::move(examiner.findings),
+  return {.findings = std::move(examiner.findings),
           .well = std::move(examiner.well),
           .unknown = std::move(examiner.unknown),
           .figures = std::move(examiner.figures)};

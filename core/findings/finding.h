@@ -68,9 +68,9 @@ struct Finding {
   Figures figures() const;
 };
 
-/// What rules find in a trace or a config.
+/// The result of all rules for a trace or a config.
 struct Problems {
-  std::vector<Finding> list;         // the worst first
+  std::vector<Finding> findings;     // the worst first
   std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
   std::vector<std::string> unknown;  // what the input cannot tell
   Figures figures;                   // of what is well or unknown

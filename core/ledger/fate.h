@@ -121,7 +121,7 @@ enum class Cause : uint8_t {
   kWrongPatch,
   kUnknown
 };
-/// What an engine or the service reported that is the cause.
+/// The report of an engine or of the service that is the cause.
 using ReportedReason = std::variant<std::monostate, DiscardReason, StallReason, Refusal>;
 struct CauseRow {
   Cause value;

@@ -67,13 +67,12 @@ void AddOfSession(const Hole& hole, const Examination& examination, EventTrack& 
       break;
   }
   TrackSlice slice{.from_ns = hole.span.first_ns, .to_ns = hole.span.last_ns, .name = hole.what};
-  for (size_t i = 0; i < examination.trace->buffers.size(); ++i)
-    if (hole.where == fmt::format("buffers[{}]", i)) {
-      const BufferStats& stats = examination.trace->buffers[i].stats;
-      slice.args = {{"bytes_overwritten", stats.bytes_overwritten},
-                    {"bytes_written", stats.bytes_written},
-                    {"buffer_size", stats.buffer_size}};
-    }
+  if (hole.buffer) {
+    const BufferStats& stats = examination.trace->buffers[*hole.buffer].stats;
+    slice.args = {{"bytes_overwritten", stats.bytes_overwritten},
+                  {"bytes_written", stats.bytes_written},
+                  {"buffer_size", stats.buffer_size}};
+  }
   session.Add(hole.where).AddSlice(std::move(slice));
 }
 
