@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/findings/finding.h"
 #include "commands/shell/text.h"
-#include "commands/view/report.h"
 #include "commands/testing/memory_run.h"
+#include "commands/view/report.h"
+#include "core/findings/finding.h"
 
 namespace ringscope {
 namespace {

@@ -219,8 +219,8 @@ Result<ExplainedTrace> ReadForHoles(std::unique_ptr<ByteSource> source, const st
 /// @param trace gets how many sequences it returns otherwise; nullptr: the log has one session
 /// @param opened the log's bytes @param copy the name of the trace's copy
 Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context& context,
-                                                   std::unique_ptr<ByteSource> opened,
-                                                   ExplainedTrace* trace, const std::string& copy) {
+                                               std::unique_ptr<ByteSource> opened,
+                                               ExplainedTrace* trace, const std::string& copy) {
   auto reader = std::make_unique<SessionReader>(context, args.log, "replaying");
   reader->recording().UseOpened(std::move(opened));
   RS_RETURN_IF_ERROR(reader->recording().Spool());

@@ -76,8 +76,8 @@ class LostPacketList : public LedgerSink {
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == Format::kText)
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
-    console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers, account,
-                              session_, args_.input.clone, kind));
+    console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers,
+                              account, session_, args_.input.clone, kind));
   }
 
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
@@ -129,7 +129,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
     PrintGaps(out, selection, args.all);
   else
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
-  if (args.format == Format::kText || args.format == Format::kJson) ReportClones(out, selection.outcome);
+  if (args.format == Format::kText || args.format == Format::kJson)
+    ReportClones(out, selection.outcome);
   return selection.ending();
 }
 

@@ -110,7 +110,8 @@ TEST(GapsCommand, All_ExplainsEachGap) {
 
 TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
-  EXPECT_LT(text.find("Only the last 101.7 ms of 3.710 s are left"), text.find("128,295 packets w"));
+  EXPECT_LT(text.find("Only the last 101.7 ms of 3.710 s are left"),
+            text.find("128,295 packets w"));
   EXPECT_LT(text.find("buffers[0].size_kb 256 ->\n6544, which loses nothing."),
             text.find("128,295 packets w"));
   const Json document = testing::ParsedJson(Gaps({"--format", "json"}).out);

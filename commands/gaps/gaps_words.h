@@ -35,9 +35,8 @@ struct ShownGaps : GapSelection {
 
   /// The account of the sequences that are shown.
   StageAccounts stages() const {
-    return is_filtered
-               ? AccountOf(sequences, notes, outcome, reported.size() + unlisted_reports)
-               : examination.account;
+    return is_filtered ? AccountOf(sequences, notes, outcome, reported.size() + unlisted_reports)
+                       : examination.account;
   }
   /// How a run ends that shows them: kNotice if packets were lost, or may be.
   ExitCode ending() const {

@@ -321,9 +321,9 @@ Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optio
   std::optional<LogInfo> info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(log)));
-    RS_ASSIGN_OR_RETURN(
-        std::unique_ptr<ByteSource> source,
-        parts.paths.size() == 1 ? OpenInput(context, log) : OpenJoined(parts.paths, log));
+    RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, parts.paths.size() == 1
+                                                                ? OpenInput(context, log)
+                                                                : OpenJoined(parts.paths, log));
     RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
                           progress.Update(done, total);
                         }));

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/perfetto/memory_picture.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/memory_picture.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {

@@ -27,7 +27,7 @@ struct RecordArgs {
   LogFilesOptions log;
   uint64_t queue_bytes = uint64_t{128} << 20;
   std::optional<uint64_t> duration_ns;
-  std::string compare;  // a trace that the replay is to equal; empty: none
+  std::string compare;            // a trace that the replay is to equal; empty: none
   Format format = Format::kText;  // of the summary
   std::vector<std::string> command;
 };

@@ -55,8 +55,10 @@ TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
       RunCommand(ReportCommand(), {CaptureFile("ring-v2/session.ops.jsonl.zst"), "--quick"});
   const Document data = DataOf(ran.out);
   const std::string body = ran.out.substr(0, ran.out.find("<script type="));
-  EXPECT_THAT(body,
-              HasSubstr("of 128,295 packets: 5 unfinished in shared memory, 123,378 in buffers[0] (96.2%)"));
+  EXPECT_THAT(
+      body,
+      HasSubstr(
+          "of 128,295 packets: 5 unfinished in shared memory, 123,378 in buffers[0] (96.2%)"));
   EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
   // The session over time, with what each bar is.
   EXPECT_THAT(body, HasSubstr("<svg class=\"timeline\""));

@@ -122,12 +122,12 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 /// @param all lists all with findings, not the worst alone
 void PrintMany(Report& report, const Examinations& examinations, bool all);
 /// Reports examinations in the format of a command line, each by itself or many in groups.
-Result<ExitCode> ReportExaminations(Context& context, Format format,
-                                    const ExaminedInputs& inputs, bool brief, bool all);
+Result<ExitCode> ReportExaminations(Context& context, Format format, const ExaminedInputs& inputs,
+                                    bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
 /// @param is_about_replays the command line has options that only a log's replay has: an error
-Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
-                              Format format, bool is_about_replays);
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
+                              bool is_about_replays);
 /// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
 /// examined in its place, as doctor does; options that only a replay has are an error then.
 /// @param Args has `input`, `format`, and is_about_replays(): such an option is given

@@ -133,8 +133,8 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   return ExaminedInputs{ExamineAll(context, paths, choices, session), true};
 }
 
-Result<ExitCode> ReportExaminations(Context& context, Format format,
-                                    const ExaminedInputs& inputs, bool brief, bool all) {
+Result<ExitCode> ReportExaminations(Context& context, Format format, const ExaminedInputs& inputs,
+                                    bool brief, bool all) {
   Report report(context.console, format, "doctor");
   if (!report.is_text()) {
     WriteExaminations(context.console, format, inputs.examinations);
@@ -149,8 +149,8 @@ Result<ExitCode> ReportExaminations(Context& context, Format format,
   return CodeOf(inputs.examinations);
 }
 
-Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input,
-                              Format format, bool is_about_replays) {
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
+                              bool is_about_replays) {
   if (is_about_replays || input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
                 {input.paths.front(), {}, {}}, "leave these options out, or name a log");

@@ -41,7 +41,7 @@ struct Streams {
   OutputStream& err;
   std::function<Result<std::unique_ptr<ByteSource>>()> open_input;  // standard input
   bool no_color = false;                                            // NO_COLOR is set
-  bool of_process = false;   // they are this process' own, so that a child process has them, too
+  bool of_process = false;  // they are this process' own, so that a child process has them, too
 };
 
 /// Formats of results; each command has some of them.

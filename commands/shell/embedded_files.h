@@ -15,8 +15,8 @@ std::string_view ReportPage();
 std::string_view BashScript();
 std::string_view ZshScript();
 std::string_view FishScript();
-/// The script of `plugin build`, the adapter for Perfetto's buffers that it compiles, and the header
-/// that this includes.
+/// The script of `plugin build`, the adapter for Perfetto's buffers that it compiles, and the
+/// header that this includes.
 std::string_view BuildPluginScript();
 std::string_view AdapterSource();
 std::string_view PluginHeader();

@@ -183,7 +183,8 @@ void ListFields(JsonFieldWriter& io, const std::pair<const StageProcess, StageAc
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
   ListFields(io, sequence.process);
   io("thread", sequence.thread, "id", sequence.id, "writer", sequence.writer, "buffer",
-     sequence.buffer, "data_source", sequence.source, "stages", static_cast<const StageAccount&>(sequence));
+     sequence.buffer, "data_source", sequence.source, "stages",
+     static_cast<const StageAccount&>(sequence));
 }
 
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
@@ -249,7 +250,8 @@ void PrintStages(Report& report, const StageAccounts& accounts) {
   for (const auto& [process, account] : accounts.processes) {
     add(NameOf(process), "", account);
     for (const SequenceStages& sequence : accounts.sequences)
-      if (sequence.process == process) add("  " + NameOf(sequence, /*below_process=*/true), sequence.buffer, sequence);
+      if (sequence.process == process)
+        add("  " + NameOf(sequence, /*below_process=*/true), sequence.buffer, sequence);
   }
   report.Section("Where packets ended", table, 2);
   report.Paragraph(

@@ -58,9 +58,9 @@ TEST(TableLayout, ThenTheWidestText) {
   table.Add("text", Align::kLeft, {"some words that do not fit at all"});
   const auto blocks = table.Lines(40);
   ASSERT_THAT(blocks, SizeIs(1));
-  EXPECT_THAT(blocks[0].rows, ElementsAre(" 7  missing            some words that",
-                                          "    beginning,         do not fit at all",
-                                          "    overwritten"));
+  EXPECT_THAT(blocks[0].rows,
+              ElementsAre(" 7  missing            some words that",
+                          "    beginning,         do not fit at all", "    overwritten"));
 }
 
 TEST(TableLayout, ColumnsThatAreTooMany_FollowBelowWithTheRowsNames) {

@@ -515,8 +515,8 @@ class Minimizer {
         ++writer;
         uint32_t count = 0;
         for (const auto& [distance, chunk] : chunks) {
-          const uint32_t apart = static_cast<uint32_t>(distance) -
-                                 static_cast<uint32_t>(chunks.begin()->first);
+          const uint32_t apart =
+              static_cast<uint32_t>(distance) - static_cast<uint32_t>(chunks.begin()->first);
           names[{sequence, chunk}] = {{ProducerId{1}, WriterId{writer}},
                                       ChunkId{keeps_gaps ? apart : count++}};
         }

@@ -21,7 +21,8 @@ struct AnswerLine {
 struct Answer {
   Harm severity = Harm::kOk;
   std::string headline = {};  // one sentence
-  /// The change that helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be empty.
+  /// The change that helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be
+  /// empty.
   std::string change = {};
   uint64_t more_changes = 0;  // that would help, too: advise has them
   uint64_t packets = 0;       // of producers that are left

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/findings/finding.h"
 #include "core/examine/answer.h"
 #include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"
+#include "core/findings/finding.h"
 #include "core/gaps/gap_report.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
@@ -66,11 +66,11 @@ struct Hole {
 /// fill the same fields, each as far as it proves them. A view shows fields, and computes nothing.
 struct Examination : Problems {
   Subject subject;
-  StageAccounts account;             // of packets by the stage at which they ended
-  std::vector<Hole> holes;           // by sequence, in order of time
-  std::map<uint32_t, Reach> reach;   // of rings that overwrote unread data, by index of the buffer
-  RemedyList remedies;               // of a log: tried, or estimates; `config` has the changes
-  Answer answer;                     // in about ten lines
+  StageAccounts account;            // of packets by the stage at which they ended
+  std::vector<Hole> holes;          // by sequence, in order of time
+  std::map<uint32_t, Reach> reach;  // of rings that overwrote unread data, by index of the buffer
+  RemedyList remedies;              // of a log: tried, or estimates; `config` has the changes
+  Answer answer;                    // in about ten lines
   /// The trace config as text with the changes that go together marked; absent: there is no
   /// config, or nothing to change.
   std::optional<std::string> changed_config;

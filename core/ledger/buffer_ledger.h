@@ -97,7 +97,11 @@ class BufferLedger : private WriterLosses {
   /// @param now the record under way; must outlive this, like the rest
   /// @param reported what the log itself reports as missing, up to `now`
   BufferLedger(BufferId id, const LogMoment& now, const ReportedLosses& reported, LedgerSink& sink)
-      : id_(id), now_(now), reported_(reported), sink_(sink), packets_(id, now, *this, sink.reads_facts()) {}
+      : id_(id),
+        now_(now),
+        reported_(reported),
+        sink_(sink),
+        packets_(id, now, *this, sink.reads_facts()) {}
 
   /// @param size of the buffer, bytes: what it can hold at most
   void SetEngine(const EngineInfo& info, uint64_t size, FillPolicy policy) {

@@ -131,7 +131,7 @@ struct ReplayOutcome {
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
   std::optional<uint64_t> last_read_ns;  // of the last read; absent: none was made at a known time
-  std::vector<BufferOutcome> buffers;  // by id
+  std::vector<BufferOutcome> buffers;    // by id
   ServiceStats service;
   std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read

@@ -48,7 +48,8 @@ std::string NameOf(const SequenceStages& sequence, bool below_process) {
     writer = writer.empty() ? "thread " + sequence.thread : writer + "/" + sequence.thread;
   std::vector<std::string> parts;
   if (!writer.empty()) parts.push_back(std::move(writer));
-  if (process.machine > 0 && !below_process) parts.push_back(fmt::format("machine {}", process.machine));
+  if (process.machine > 0 && !below_process)
+    parts.push_back(fmt::format("machine {}", process.machine));
   const bool has_id = sequence.id != 0 || sequence.writer.empty();
   if (has_id && !sequence.writer.empty()) parts.push_back(sequence.writer);
   return (has_id ? fmt::format("sequence {}", sequence.id) : "writer " + sequence.writer) +

@@ -93,8 +93,8 @@ struct StageAccounts {
   void Sum();  // adds the sequences to the sums
 };
 
-/// Returns the sequence as the trace names it, with its process, thread and second name: "sequence 5
-/// (demo-app/appbin, 1:4)"; one that is not in the trace: "writer 1:1 (demo-app)".
+/// Returns the sequence as the trace names it, with its process, thread and second name: "sequence
+/// 5 (demo-app/appbin, 1:4)"; one that is not in the trace: "writer 1:1 (demo-app)".
 /// @param below_process without the process, in a list that names it: "sequence 5 (appbin, 1:4)"
 std::string NameOf(const SequenceStages& sequence, bool below_process = false);
 

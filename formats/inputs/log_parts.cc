@@ -102,8 +102,7 @@ class PartsOfRecording {
       result.paths.push_back(part.path);
     }
     const std::vector<SessionSummary> sessions = IndexedSessions(before);
-    const std::optional<RecordingEnded> end =
-        sessions.empty() ? std::nullopt : sessions.back().end;
+    const std::optional<RecordingEnded> end = sessions.empty() ? std::nullopt : sessions.back().end;
     if (end && end->ending == RecordingEnding::kNextPart)
       report(next, next, fmt::format("after {}", before));
     result.may_have_reads |= parts_.size() > 1 || sessions.empty() ||

@@ -1,3 +1,5 @@
+#include "formats/inputs/open_log.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -5,7 +7,6 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/inputs/open_log.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/perfetto_trace.h"
 

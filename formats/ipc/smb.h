@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/perfetto/memory_picture.h"
 #include "core/perfetto/commit_request.h"
+#include "core/perfetto/memory_picture.h"
 
 namespace ringscope::smb {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "formats/testing/plain_stream.h"
 #include "core/testing/engine_agreement.h"
+#include "formats/testing/plain_stream.h"
 
 namespace ringscope::testing {
 

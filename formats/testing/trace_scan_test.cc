@@ -77,7 +77,8 @@ TEST_P(ScannedCapture, FindingsSayAllThatPeopleNeed) {
     EXPECT_FALSE(finding.what.empty()) << finding.rule->id;
     EXPECT_TRUE(finding.what.text.ends_with('.')) << finding.what.text;
     EXPECT_FALSE(finding.remedy.empty()) << finding.rule->id;
-    EXPECT_TRUE(IsUtf8(finding.what.text + finding.where.text + finding.cause.text)) << finding.rule->id;
+    EXPECT_TRUE(IsUtf8(finding.what.text + finding.where.text + finding.cause.text))
+        << finding.rule->id;
   }
   EXPECT_TRUE(std::ranges::is_sorted(diagnosis.findings, std::ranges::greater(), &Finding::harm));
 }
