@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -71,9 +72,44 @@ Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
     return tl::unexpected(UsageError(error.what(), kSeeHelp));
   }
   line.rest = app.remaining();
-  if (!line.rest.empty() && IsOption(line.rest.front()))
-    return tl::unexpected(UnknownOption(line.rest.front(), app, kSeeHelp));
   return line;
+}
+
+/// Returns the place of the first word that is neither an option nor an option's value: a command
+/// or a file. Returns the number of words if there is none.
+size_t PlaceOfFirstName(const std::vector<std::string>& words) {
+  std::set<std::string> with_value;  // options of any command
+  for (const Command& command : Commands())
+    for (const OptionInfo& option : OptionsOf(command))
+      if (option.has_value() && !option.is_positional())
+        with_value.insert({option.long_name, option.short_name});
+  size_t at = 0;
+  while (at < words.size() && IsOption(words[at]) && words[at] != "--")
+    at += with_value.contains(words[at]) ? 2 : 1;
+  return std::min(at, words.size());
+}
+
+/// Puts the command in front. Options may precede it; a file in its place asks what is wrong with
+/// the file.
+Result<const Command*> TakeCommand(std::vector<std::string>& words) {
+  const size_t at = IsOption(words.front()) ? PlaceOfFirstName(words) : 0;
+  const std::string name = at < words.size() ? words[at] : "";
+  if (const Command* const command = FindCommand(name)) {
+    words.erase(words.begin() + static_cast<ptrdiff_t>(at));
+    return command;
+  }
+  const bool is_about_config = std::ranges::find(words, "--config") != words.end();
+  if (name == "--" || IsFile(name) || IsFileName(name) || (name.empty() && is_about_config)) {
+    words.insert(words.begin(), "--brief");
+    return FindCommand("doctor");
+  }
+  if (name.empty()) {
+    CLI::App app;
+    GlobalArgs ignored;
+    AddOptionsBeforeCommand(app, ignored);
+    return tl::unexpected(UnknownOption(words.front(), app, kSeeHelp));
+  }
+  return tl::unexpected(UnknownCommand(name));
 }
 
 /// The first option of the command line that does not go with another one, or lacks one that it
@@ -185,18 +221,9 @@ Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
     console.Print(OverviewHelp(console));
     return ExitCode::kClean;
   }
-  const Command* command = FindCommand(line.rest.front());
-  if (command == nullptr && (IsFile(line.rest.front()) || IsFileName(line.rest.front()))) {
-    // A file in place of a command: what is wrong with it? One that is not there is named in the
-    // error.
-    line.rest.insert(line.rest.begin(), {"doctor", "--brief"});
-    command = FindCommand(line.rest.front());
-  }
-  if (command == nullptr) return tl::unexpected(UnknownCommand(line.rest.front()));
-
+  RS_ASSIGN_OR_RETURN(const Command* const command, TakeCommand(line.rest));
   const BoundCommand bound = BindCommand(*command, line.globals);
-  RS_ASSIGN_OR_RETURN(const bool run,
-                      ParseOptions(*bound.app, *command, std::span(line.rest).subspan(1)));
+  RS_ASSIGN_OR_RETURN(const bool run, ParseOptions(*bound.app, *command, line.rest));
   console.Configure(line.globals.console);
   if (!run) {
     const bool all = std::ranges::find(line.rest, "--help") != line.rest.end();

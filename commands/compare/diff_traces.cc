@@ -189,7 +189,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
   const auto print = [&](const std::string& text) {
-    if (!text.empty()) report.Print("\n" + Wrap(text, size_t{0}) + "\n");
+    if (!text.empty()) report.Paragraph("\n" + text);
   };
   print(ReadsNotes(outcome.reads));
   if (check.has_recorder_identity)

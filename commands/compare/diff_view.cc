@@ -184,14 +184,14 @@ void ReportPackets(Report& report, const LogDiff& result, bool all) {
 }
 
 void PrintField(Report& report, std::string_view name, std::string_view text) {
-  report.Print(Wrap(text, fmt::format("  {:<10}", name)) + "\n");
+  report.Paragraph(text, fmt::format("  {:<10}", name));
 }
 
 void PrintDivergence(Report& report, const Divergence& first, FirstTime first_time_ns) {
   const bool is_counter = first.kind == DifferenceKind::kCounter;
   report.Heading(Wrap(fmt::format("First divergence{}: {}", is_counter ? " of counters" : "",
                                   first.Text({"A", "B"})),
-                      size_t{0}));
+                      size_t{0}, report.width()));
   PrintField(report, "where",
              first.at_end ? "the read after the last record"
                           : fmt::format("{}: {}", MomentText(first.moment, first_time_ns),
@@ -340,7 +340,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   }
   const std::string summary = SummaryOf(result);
   report.Data("summary", summary);
-  if (!summary.empty()) report.Print("\n" + Wrap(summary, size_t{0}) + "\n");
+  if (!summary.empty()) report.Paragraph("\n" + summary);
   if (!args.all && !result.Same()) report.Paragraph(kAllLists);
 }
 

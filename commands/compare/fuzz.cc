@@ -278,17 +278,17 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
   const auto& [first, streams, seed, smallest, written_to, test_text] = finding;
   const uint64_t size = std::get<BufferSetUp>(smallest.ops.front().op().body).size;
   report.Heading(fmt::format("{}. {}", number, Printable(first.Cause())));
-  for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", 2);
-  report.Paragraph(Printable(smallest.finding.text), 2);
+  for (const NamedRule* const rule : first.rules) report.Paragraph(TitleOf(*rule) + ".", "  ");
+  report.Paragraph(Printable(smallest.finding.text), "  ");
   const char* const kind = Name(KindOfSeed(plan, seed));
   report.Paragraph(fmt::format("{} and a buffer of {} show it, from seed {} ({}); {} in all",
                                Count(finding.operations(), "operation"), HumanSize(size), seed,
                                kind, Count(streams, "stream")),
-                   2);
+                   "  ");
   if (!smallest.is_of_plan_sides)
     report.Paragraph(fmt::format("Only without the difference that {} makes.",
                                  fmt::join(FullNames(first.left_out), ", ")),
-                     2);
+                     "  ");
   std::string example;
   if (const auto test = TestOf(plan, finding))
     example = ExampleLine(*test, [&, &smallest = smallest](const std::vector<StoredOp>& ops) {
@@ -296,8 +296,8 @@ void ReportFinding(Report& report, const FuzzPlan& plan, const KnownFinding& fin
       return found && found->sort == smallest.finding.sort;
     });
   if (!example.empty()) report.Print(fmt::format("  {}\n", Printable(example)));
-  report.Paragraph("wrote " + Printable(written_to), 2);
-  if (!test_text.empty()) report.Paragraph(Printable(test_text), 2);
+  report.Paragraph("wrote " + Printable(written_to), "  ");
+  if (!test_text.empty()) report.Paragraph(Printable(test_text), "  ");
   report.Data({{"cause", first.Cause()},
                {"oracle", Name(first.oracle)},
                {"kind", first.kind ? Json(Name(*first.kind)) : Json()},

@@ -75,6 +75,7 @@ class LostPacketList : public LedgerSink {
     listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == Format::kText)
+
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
     console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers,
                               account, session_, args_.input.clone, kind));
@@ -83,10 +84,8 @@ class LostPacketList : public LedgerSink {
   /// When the replay read, which decides what was lost. CSV has rows of packets alone.
   void StateReads(const ReplayOutcome& outcome) const {
     if (args_.format == Format::kText)
-      console_.Print(Wrap(fmt::format("Session {}: buffers were read {}. {}", session_,
-                                      ReadsText(outcome.reads), ReadsNotes(outcome.reads)),
-                          size_t{0}) +
-                     "\n");
+      console_.PrintParagraph(fmt::format("Session {}: buffers were read {}. {}", session_,
+                                          ReadsText(outcome.reads), ReadsNotes(outcome.reads)));
     else if (args_.format == Format::kJsonl)
       console_.Print(ReadsJsonl(outcome));
   }

@@ -108,7 +108,7 @@ class GapsText {
   }
 
  private:
-  void PrintItem(const std::string& text) { out_.Print(Wrap(text, "  ") + "\n"); }
+  void PrintItem(const std::string& text) { out_.Paragraph(text, "  "); }
   /// A heading and a line for each entry; on a screen its name and size alone.
   template <typename T, typename TextOf>
   void PrintList(const std::string& heading, const std::vector<T>& list, const char* noun,
@@ -231,9 +231,7 @@ class GapsText {
 
   void PrintFact(const char* title, const std::string& text) {
     if (text.empty()) return;
-    constexpr size_t kIndent = 14;
-    out_.Print(
-        fmt::format("  {:<{}}{}\n", title, kIndent - 2, Wrap(text, kIndent).substr(kIndent)));
+    out_.Paragraph(text, fmt::format("  {:<12}", title));
   }
 
   /// Prints the facts about a gap, a line for each.

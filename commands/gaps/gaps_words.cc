@@ -265,7 +265,7 @@ void PrintPrograms(Report& out, const ReplayOutcome& outcome) {
   for (const BufferOutcome& buffer : outcome.buffers)
     for (const VmAccount& vm : buffer.vms)
       for (const std::string& note : ProgramNotes(vm, buffer.id))
-        out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), 2);
+        out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), "  ");
 }
 
 Json ProgramsJson(const ReplayOutcome& outcome) { return ProgramTable(outcome).ToJson(); }

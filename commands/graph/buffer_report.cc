@@ -97,7 +97,7 @@ std::string MapText(const BufferLayout& layout, const SessionNotes& notes) {
   return text;
 }
 
-std::string StepsText(const ReadWalk& walk, bool full) {
+std::string StepsText(const ReadWalk& walk, bool full, size_t width) {
   constexpr size_t kMaxSteps = 40;  // more are shown only if all are asked for
   Table table({{"step", Align::kRight},
                {"writer", Align::kLeft},
@@ -112,7 +112,7 @@ std::string StepsText(const ReadWalk& walk, bool full) {
     table.AddRow({CountCell(step.number), ToString(step.sequence), std::move(chunks),
                   CountCell(step.packets.packets), BytesCell(step.packets.bytes)});
   }
-  std::string text = table.Text(2);
+  std::string text = table.Text(2, width);
   if (shown < walk.steps.size())
     text += fmt::format("  and {} (--full shows all)\n",
                         Count(walk.steps.size() - shown, "further step"));
@@ -120,14 +120,15 @@ std::string StepsText(const ReadWalk& walk, bool full) {
 }
 
 std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock,
-                     const SessionNotes& notes) {
+                     const SessionNotes& notes, size_t width) {
   std::string text =
       fmt::format("{} ({}) {}\n", notes.NameOf(walk.buffer), walk.engine, clock.After(walk.at));
-  text += Wrap(fmt::format(fmt::runtime(RowOf(walk.order).text), walk.write_cursor), 2) + "\n";
+  text +=
+      Wrap(fmt::format(fmt::runtime(RowOf(walk.order).text), walk.write_cursor), 2, width) + "\n";
   if (walk.steps.empty())
     text += "  Nothing is left to read here; choose another moment with --at.\n";
   else
-    text += StepsText(walk, full);
+    text += StepsText(walk, full, width);
   for (const ReadStall& stall : walk.stalls)
     text +=
         fmt::format("  {} stays: {} from #{} on, waiting for {}\n", ToString(stall.chunk.sequence),
@@ -139,19 +140,20 @@ std::string WalkText(const ReadWalk& walk, bool full, const GraphClock& clock,
 }  // namespace
 
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                       const SessionNotes& notes) {
+                       const SessionNotes& notes, size_t width) {
   std::string text;
   for (const BufferLayout& layout : layouts)
-    text += "\n" + Wrap(LayoutHeading(layout, clock, notes), "") + "\n" + MapText(layout, notes);
+    text += "\n" + Wrap(LayoutHeading(layout, clock, notes), "", 0, width) + "\n" +
+            MapText(layout, notes);
   return text;
 }
 
 std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
-                      const SessionNotes& notes) {
+                      const SessionNotes& notes, size_t width) {
   if (walks.empty())
     return "\nNo buffer is left at this moment; choose an earlier one with --at.\n";
   std::string text;
-  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock, notes);
+  for (const ReadWalk& walk : walks) text += "\n" + WalkText(walk, full, clock, notes, width);
   return text;
 }
 

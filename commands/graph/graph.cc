@@ -157,20 +157,21 @@ class GraphDrawing {
     }
     WarnOfOddChoices(args_, drawn, context_.console);
     if (report_.is_json()) report_.Data(GraphJson(drawn));
-    report_.Print(args_.format == Format::kSvg ? GraphSvg(drawn) : GraphText(drawn));
+    report_.Print(args_.format == Format::kSvg ? GraphSvg(drawn)
+                                               : GraphText(drawn, report_.width()));
     return {};
   }
 
   Status DrawLayout() {
     return ShowMoment(run_.Add<LayoutMap>(args_.at), [&](const std::vector<BufferLayout>& layouts) {
-      return LayoutText(layouts, clock_, notes_);
+      return LayoutText(layouts, clock_, notes_, report_.width());
     });
   }
 
   Status ShowOrder() {
     return ShowMoment(run_.Add<ReadWalks>(args_.at.value_or(LayoutMoment{})),
                       [&](const std::vector<ReadWalk>& walks) {
-                        return OrderText(walks, args_.full, clock_, notes_);
+                        return OrderText(walks, args_.full, clock_, notes_, report_.width());
                       });
   }
 

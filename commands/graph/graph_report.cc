@@ -81,7 +81,8 @@ std::string LinkSign(Link before, Link after) {
 }
 
 /// @param used gets the tones that the table has
-std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::set<Tone>& used) {
+std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::set<Tone>& used,
+                      size_t width) {
   Table table({{"", Align::kLeft},
                {"chunk", Align::kLeft},
                {"committed", Align::kRight},
@@ -97,7 +98,7 @@ std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::
     table.AddRow({sign, row.ids(), row.committed, row.bytes, row.fragments, row.fate});
     before = after;
   }
-  return table.Text(2);
+  return table.Text(2, width);
 }
 
 }  // namespace
@@ -132,21 +133,21 @@ std::string GraphReport::ClosingText() const {
                                                     WithCommas(with_losses)));
 }
 
-std::string GraphText(const GraphReport& report) {
+std::string GraphText(const GraphReport& report, size_t width) {
   std::string text;
   std::set<Tone> used;
   for (const SequenceGraph& graph : report.graphs)
-    text += "\n" + Wrap(report.HeadingText(graph), size_t{0}) + "\n" +
-            Wrap(GraphReport::SummaryText(graph), size_t{2}) + "\n\n" +
-            TableText(graph, report.clock, used);
+    text += "\n" + Wrap(report.HeadingText(graph), size_t{0}, width) + "\n" +
+            Wrap(GraphReport::SummaryText(graph), size_t{2}, width) + "\n\n" +
+            TableText(graph, report.clock, used, width);
   std::vector<std::string> legend;
   for (const Tone tone : used)
     legend.push_back(fmt::format("{} {}", RowOf(tone).sign, RowOf(tone).text));
   legend.emplace_back("┐┤┘ a packet continues in the next chunk");
   legend.emplace_back("! broken: the next chunk does not continue it");
-  text += "\n" + Wrap(Joined(legend, "; "), size_t{0}) + "\n";
+  text += "\n" + Wrap(Joined(legend, "; "), size_t{0}, width) + "\n";
   if (const std::string closing = report.ClosingText(); !closing.empty())
-    text += Wrap(closing, size_t{0}) + "\n";
+    text += Wrap(closing, size_t{0}, width) + "\n";
   return text;
 }
 

@@ -38,7 +38,7 @@ Result<ChunkName> ParseChunkName(std::string_view text);
 Result<LayoutMoment> ParseLayoutMoment(std::string_view text);
 
 /// Tables of chunks for a terminal.
-std::string GraphText(const GraphReport& report);
+std::string GraphText(const GraphReport& report, size_t width);
 /// A picture that needs nothing from elsewhere.
 std::string GraphSvg(const GraphReport& report);
 /// Members of one session of the JSON document.
@@ -49,13 +49,13 @@ Json GraphJson(const GraphReport& report);
 /// Maps for a terminal: a letter for each sequence, capital where unread.
 /// @param notes of the same replay
 std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                       const SessionNotes& notes);
+                       const SessionNotes& notes, size_t width);
 void ListFields(JsonFieldWriter& io, const BufferLayout& layout);
 
 /// In which order a read pass takes what is in the buffers, for a terminal.
 /// @param full every step, however many
 std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
-                      const SessionNotes& notes);
+                      const SessionNotes& notes, size_t width);
 /// With every step.
 void ListFields(JsonFieldWriter& io, const ReadWalk& walk);
 

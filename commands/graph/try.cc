@@ -232,7 +232,7 @@ void ReportTried(Report& report, const std::vector<std::string>& engines, const 
   if (report.is_text()) {
     report.PrintWrapped(TextStyle::kBold, Joined(engines), "", 2);
     const auto line = [&](const char* title, const std::string& text) {
-      if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), 4);
+      if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), "    ");
     };
     line("packets", Joined(step.packets));
     line("buffer", step.buffer);

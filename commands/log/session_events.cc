@@ -161,7 +161,7 @@ class EventLines {
     return fmt::format("{}{}.{:03}", before && ms > 0 ? "-" : "", ms / 1000, ms % 1000);
   }
   void PrintLine(const std::string& seconds, const std::string& text) {
-    report_.Print(Wrap(text, fmt::format("  {:>10}  ", seconds)) + "\n");
+    report_.Paragraph(text, fmt::format("  {:>10}  ", seconds));
   }
   void Add(std::optional<uint64_t> time_ns, const std::string& text) {
     EndGroups();

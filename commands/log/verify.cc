@@ -48,11 +48,11 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
                          " 'ringscope verify --repair OUT' writes a copy that is closed.",
-                     2);
+                     "  ");
   } else if (IsCutOff(info)) {
-    report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", 2);
+    report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", "  ");
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
-    report.Paragraph("Logs were concatenated: a copy by --repair has one index for all.", 2);
+    report.Paragraph("Logs were concatenated: a copy by --repair has one index for all.", "  ");
   }
 }
 
@@ -98,7 +98,7 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
                                             Count(packets, "packet"), HumanSize(bytes)));
   PrintDamage(report, reader->damage(), damaged);
   if (copy != nullptr)
-    report.Paragraph(fmt::format("They are in {}.", Printable(args.repaired)), 2);
+    report.Paragraph(fmt::format("They are in {}.", Printable(args.repaired)), "  ");
   return damaged == 0 ? ExitCode::kClean : ExitCode::kNotice;
 }
 

@@ -180,10 +180,8 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                {"version", version},
                {"notes", notes}});
   const std::string what = names.empty() ? "" : fmt::format(", with {}", Joined(names));
-  report.Print(Wrap(fmt::format("Built {}{}{}, from {}.", args.output, what,
-                                version.empty() ? "" : fmt::format(" of {}", version), from),
-                    0) +
-               "\n");
+  report.Paragraph(fmt::format("Built {}{}{}, from {}.", args.output, what,
+                               version.empty() ? "" : fmt::format(" of {}", version), from));
   for (const std::string& note : notes) context.console.Warn(note);
   report.Print(fmt::format("\n  ringscope engines {}\n", engine));
   if (args.asan) {

@@ -47,7 +47,8 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
 void ReportEngine(Report& report, const EngineInfo& engine, const std::string& more = {}) {
   report.Print(
       fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
-  if (!engine.difference.empty()) report.Paragraph(engine.difference, kTextIndent);
+  if (!engine.difference.empty())
+    report.Paragraph(engine.difference, std::string(kTextIndent, ' '));
   report.Data({{"name", engine.name},
                {"corresponds", engine.corresponds},
                {"difference", engine.difference}});
@@ -79,7 +80,7 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
     if (ability.key == std::string_view("reports_events") && !missing.empty() && !events.empty())
-      report.Print(Wrap(Joined(missing), "             not reported: ") + "\n");
+      report.Paragraph(Joined(missing), "             not reported: ");
   }
   json["events"] = events;
   report.Data("plugin", std::move(json));

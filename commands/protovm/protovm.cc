@@ -343,7 +343,7 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
                                                 Count(program.all().size(), "instruction"),
                                                 WithCommas(found.program.size())));
-      if (!origin.empty()) report.Paragraph(origin, 2);
+      if (!origin.empty()) report.Paragraph(origin, "  ");
       report.Print(listing);
       report.AddItem("programs", [&] {
         report.Data({{"from", path},

@@ -28,8 +28,7 @@ constexpr size_t kGroupsListed = 10;  // of many traces
 /// "   Where:   buffer 0", unless there is nothing to print.
 void PrintPart(Report& report, const char* title, const Sentence& sentence) {
   if (sentence.empty()) return;
-  report.Print(Wrap(Printable(sentence.text), fmt::format("{:{}}{:<9}", "", kPartIndent, title)) +
-               "\n");
+  report.Paragraph(Printable(sentence.text), fmt::format("{:{}}{:<9}", "", kPartIndent, title));
 }
 
 void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full) {
@@ -43,11 +42,10 @@ void PrintFinding(Report& report, size_t number, const Finding& finding, bool in
   PrintPart(report, "Proof:", finding.proof);
   PrintPart(report, "Remedy:", finding.remedy);
   for (const ConfigChange& change : finding.changes)
-    report.Print(
-        Wrap(Printable(fmt::format("{}: {}  # {}{}", change.path, change.value, change.reason,
-                                   change.is_estimate ? " (an estimate)" : "")),
-             kPartIndent + 9) +
-        "\n");
+    report.Paragraph(
+        Printable(fmt::format("{}: {}  # {}{}", change.path, change.value, change.reason,
+                              change.is_estimate ? " (an estimate)" : "")),
+        std::string(kPartIndent + 9, ' '));
 }
 
 void PrintMore(Report& report, size_t more, const char* what) {
@@ -59,7 +57,7 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
   if (texts.empty()) return;
   report.Heading(title);
   const size_t shown = std::min(most, texts.size());
-  for (size_t i = 0; i < shown; ++i) report.Print(Wrap(Printable(texts[i]), "- ") + "\n");
+  for (size_t i = 0; i < shown; ++i) report.Paragraph(Printable(texts[i]), "- ");
   PrintMore(report, texts.size() - shown, "more line");
 }
 
@@ -91,12 +89,11 @@ void PrintChanges(Report& report, const Examinations& traces) {
     };
     const std::string those =
         Count(values.size(), "trace") + (values.size() == 1 ? " that needs it" : " that need it");
-    report.Print(Wrap(fits(50) == fits(100)
-                          ? fmt::format("{}: {} for the {}", path, fits(100), those)
-                          : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,
-                                        fits(50), those, fits(95), fits(100)),
-                      "  ") +
-                 "\n");
+    report.Paragraph(fits(50) == fits(100)
+                         ? fmt::format("{}: {} for the {}", path, fits(100), those)
+                         : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,
+                                       fits(50), those, fits(95), fits(100)),
+                     "  ");
   }
 }
 
@@ -190,13 +187,12 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
       titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
-    report.Print(
-        Wrap(fmt::format("{}: {}; {}{}{}", HarmText(key.first),
-                         titles.empty() ? "no finding" : Joined(titles),
-                         members.size() == 1 ? "" : "for example ", NameOf(*members.front()),
-                         members.front()->error ? ": " + *members.front()->error : ""),
-             fmt::format("{:>6}  ", WithCommas(members.size()))) +
-        "\n");
+    report.Paragraph(
+        fmt::format("{}: {}; {}{}{}", HarmText(key.first),
+                    titles.empty() ? "no finding" : Joined(titles),
+                    members.size() == 1 ? "" : "for example ", NameOf(*members.front()),
+                    members.front()->error ? ": " + *members.front()->error : ""),
+        fmt::format("{:>6}  ", WithCommas(members.size())));
   }
   PrintMore(report, groups.size() - shown, "further row");
   PrintChanges(report, traces);

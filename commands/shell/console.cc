@@ -10,6 +10,11 @@
 namespace ringscope {
 namespace {
 
+// Text for people is broken in lines of so many columns; longer ones are hard to read.
+constexpr size_t kLeastWidth = 60;
+constexpr size_t kMostWidth = 120;
+constexpr size_t kUnbroken = 1 << 20;  // no text has so many columns
+
 constexpr size_t kFewestColumns = 20;  // that messages are broken for
 constexpr size_t kMessageIndent = 2;   // of their further lines
 
@@ -40,10 +45,14 @@ void Console::Print(std::string_view text) {
 }
 
 void Console::PrintLine(std::string_view line, size_t indent) {
-  const size_t columns = streams_.out.columns() > 0 ? streams_.out.columns() : kTextColumns;
-  if (!out_is_terminal() || DisplayWidth(line) <= columns || line.size() <= indent)
+  if (!out_is_terminal() || DisplayWidth(line) <= width() || line.size() <= indent)
     return Print(std::string(line) + "\n");
-  Print(Wrap(line.substr(indent), line.substr(0, indent), 0, columns) + "\n");
+  PrintParagraph(line.substr(indent), line.substr(0, indent));
+}
+
+size_t Console::width() const {
+  const size_t columns = streams_.out.columns();
+  return columns == 0 ? kUnbroken : std::clamp(columns, kLeastWidth, kMostWidth);
 }
 
 Status Console::Flush() {

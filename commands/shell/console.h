@@ -12,6 +12,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/result.h"
+#include "core/base/text.h"
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {
@@ -21,7 +22,7 @@ class OutputStream : public ByteSink {
  public:
   using ByteSink::Write;
   virtual bool is_terminal() const { return false; }
-  /// Columns of the terminal, as it is now; 0: not known.
+  /// Columns of the terminal, as it is now; 0: not a terminal, so that lines have no limit.
   virtual size_t columns() const { return 0; }
   /// The reader closed its end (`| head`), which is not an error.
   virtual bool reader_gone() const { return false; }
@@ -72,8 +73,15 @@ class Console {
 
   /// Writes part of the result. Buffered; Flush returns errors.
   void Print(std::string_view text);
-  /// Writes a line of a listing; on a terminal in lines of its width, all after the first indented.
+  /// Columns that text for people is broken at: of a terminal its own, from 60 to 120; into a pipe
+  /// or a file lines are not broken, so that a fact is found by its line.
+  size_t width() const;
+  /// Writes a line of a listing; on a terminal in lines of width(), all after the first indented.
   void PrintLine(std::string_view line, size_t indent);
+  /// Writes a text of one paragraph after `mark`, in lines of width(), the others indented as far.
+  void PrintParagraph(std::string_view text, std::string_view mark = {}) {
+    Print(Wrap(text, mark, 0, width()) + "\n");
+  }
   /// Standard output as a sink, after what was printed so far. Its errors are returned.
   ByteSink& results() { return results_; }
   /// Writes out what is pending; the first error of standard output so far.

@@ -11,6 +11,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
 #include "commands/shell/text.h"
+#include "core/findings/finding.h"
 
 namespace ringscope {
 namespace {
@@ -57,6 +58,16 @@ std::vector<OptionInfo> InfosOf(const CLI::App& app) {
 }
 
 constexpr size_t kOptionColumn = 6;
+
+/// What an exit status means, of all commands.
+constexpr std::pair<int, const char*> kStatuses[] = {
+    {0, "Done, and nothing was found that needs attention."},
+    {1, "Failed. The message says where, what was expected, and what to do."},
+    {2, "The command line asks for something that is not possible."},
+    {3,
+     "Done, with a finding: a loss, a difference, damage that was skipped. --fail-on and the "
+     "budgets of FILE, doctor and gaps move this line."},
+};
 
 }  // namespace
 
@@ -198,9 +209,8 @@ std::string OverviewHelp(const Console& console) {
   text += "\n" +
           Wrap(
               "'ringscope COMMAND -h' is a screen on a command, --help is all; 'ringscope help "
-              "words' explains what the outputs call things; 'man ringscope' describes the tool. "
-              "Exit status: 0 done, 1 failed, 2 usage error, 3 done, with a finding (a loss, a "
-              "difference, damage that was skipped).",
+              "words' explains what the outputs call things, and 'ringscope help exit' the exit "
+              "statuses; 'man ringscope' describes the tool.",
               0) +
           "\n";
   return text;
@@ -209,48 +219,78 @@ std::string OverviewHelp(const Console& console) {
 namespace {
 
 struct HelpArgs {
-  std::string command;  // empty: the overview
+  std::string topic;  // empty: the overview
 };
 
 void SetUp(CLI::App& app, HelpArgs& args) {
   InGroup(app, kInputGroup);
-  AddText(app, "COMMAND", args.command, "COMMAND",
-          "The command to explain, or replay-options, the options that all replays share, or "
-          "words, what the outputs call things (default: list all commands)");
+  AddText(app, "TOPIC", args.topic, "TOPIC",
+          "A command; replay-options, the options that all replays share; words, what the outputs "
+          "call things, or one of these words; a rule of doctor, as its findings name it; exit, "
+          "the exit statuses (default: list all commands)");
+}
+
+/// Prints what `topic` explains, unless it is a command.
+/// @return false: there is no such topic
+bool PrintTopic(const std::string& topic, Console& console) {
+  const auto print = [&](std::string_view title, std::string_view text) {
+    console.Print(fmt::format("  {}\n{}\n", console.Bold(title), Wrap(text, kOptionColumn)));
+  };
+  bool found = false;
+  for (const Word& word : Words())
+    if (topic == "words" || topic == word.word) {
+      print(word.word, word.meaning);
+      found = true;
+    }
+  for (const Rule& rule : DoctorRules())
+    if (topic == rule.id) {
+      print(fmt::format("{}: {}", rule.id, rule.title),
+            fmt::format("{} Remedy: {}", rule.meaning, rule.remedy));
+      found = true;
+    }
+  if (topic == "replay-options") {
+    for (const OptionInfo& option : OptionsOf(*FindCommand("replay")))
+      if (IsOfReplays(option)) console.Print(OptionText(option, console));
+    found = true;
+  }
+  if (topic == "exit") {
+    for (const auto& [status, meaning] : kStatuses)
+      console.Print(Wrap(meaning, fmt::format("  {}  ", status)) + "\n");
+    found = true;
+  }
+  return found;
 }
 
 Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
-  Console& console = context.console;
-  if (args.command.empty()) {
-    console.Print(OverviewHelp(console));
-    return ExitCode::kClean;
+  if (args.topic.empty()) {
+    context.console.Print(OverviewHelp(context.console));
+  } else if (const Command* const command = FindCommand(args.topic)) {
+    context.console.Print(CommandHelp(*command, context.console));
+  } else if (!PrintTopic(args.topic, context.console)) {
+    return Fail(ErrorCode::kUsage, fmt::format("there is no help on '{}'", args.topic), {},
+                DidYouMean(args.topic, HelpTopics(), "'ringscope help' lists the commands"));
   }
-  if (args.command == "words") {
-    for (const Word& word : Words())
-      console.Print(
-          fmt::format("  {}\n{}\n", console.Bold(word.word), Wrap(word.meaning, kOptionColumn)));
-    return ExitCode::kClean;
-  }
-  if (args.command == "replay-options") {
-    for (const OptionInfo& option : OptionsOf(*FindCommand("replay")))
-      if (IsOfReplays(option)) console.Print(OptionText(option, console));
-    return ExitCode::kClean;
-  }
-  const Command* const command = FindCommand(args.command);
-  if (command == nullptr) return tl::unexpected(UnknownCommand(args.command));
-  console.Print(CommandHelp(*command, console));
   return ExitCode::kClean;
 }
 
 }  // namespace
 
+std::vector<std::string> HelpTopics() {
+  std::vector<std::string> topics = CommandNames();
+  topics.insert(topics.end(), {"words", "replay-options", "exit"});
+  for (const Word& word : Words()) topics.emplace_back(word.word);
+  for (const Rule& rule : DoctorRules()) topics.emplace_back(rule.id);
+  return topics;
+}
+
 Command HelpCommand() {
   return {"help",
-          "Explain a command, or list all commands",
-          "Prints a command's examples, arguments, options and exit status; without COMMAND, the "
+          "Explain a command, a word or a rule, or list all commands",
+          "Prints a command's examples, arguments, options and exit status; without TOPIC, the "
           "list of all commands. 'ringscope COMMAND --help' prints the same.",
           {{"ringscope help replay", "How does replay work?"},
-           {"ringscope help words", "What is a chunk, a stall, an incremental state?"}},
+           {"ringscope help words", "What is a chunk, a stall, an incremental state?"},
+           {"ringscope help buffer.overwritten", "What does this rule of doctor find?"}},
           Bind(SetUp, RunHelp),
           {.notice = nullptr}};
 }

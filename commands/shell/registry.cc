@@ -14,6 +14,8 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
+#include "core/findings/finding.h"
+#include "core/gaps/counter_trace.h"
 
 namespace ringscope {
 namespace {
@@ -73,7 +75,7 @@ std::vector<std::string> CommandNames() {
 
 Error UnknownCommand(std::string_view name) {
   return {ErrorCode::kUsage,
-          fmt::format("there is no command '{}'", name),
+          fmt::format("there is no command and no file '{}'", name),
           {},
           DidYouMean(name, CommandNames(), "'ringscope help' lists the commands")};
 }
@@ -108,7 +110,14 @@ namespace {
 
 /// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
 std::vector<std::string> FixedValues(const OptionInfo& option) {
-  if (option.type == "COMMAND") return CommandNames();
+  if (option.type == "TOPIC") return HelpTopics();
+  if (option.type == "COUNTER")
+    return {kEnumNames<LossCounter>.begin(), kEnumNames<LossCounter>.end()};
+  if (option.type == "RULE") {
+    std::vector<std::string> rules;
+    for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
+    return rules;
+  }
   if (!option.type.ends_with("ENGINE")) return option.Choices();
   std::vector<std::string> names = {kDefaultEngine};
   for (const EngineInfo& engine : Engines()) names.emplace_back(engine.name);

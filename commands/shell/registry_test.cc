@@ -74,7 +74,7 @@ TEST(Help, Lines_FitATerminal) {
 TEST(Help, Usage_ShowsWhatIsRequired) {
   EXPECT_EQ(UsageLine(*FindCommand("import")), "ringscope import [OPTIONS] -o FILE LOG");
   EXPECT_EQ(UsageLine(*FindCommand("replay")), "ringscope replay [OPTIONS] LOG...");
-  EXPECT_EQ(UsageLine(*FindCommand("help")), "ringscope help [OPTIONS] [COMMAND]");
+  EXPECT_EQ(UsageLine(*FindCommand("help")), "ringscope help [OPTIONS] [TOPIC]");
 }
 
 TEST(Help, Choices_AreReadFromTheType) {

@@ -84,7 +84,7 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   }
   out.Heading("What would help, the most effective first");
   for (const std::string& text : RemedyTexts(remedies, examination.log->notes))
-    out.Print(Wrap(text, "  - ") + "\n");
+    out.Paragraph(text, "  - ");
   const std::string text = examination.changed_config.value_or("");
   out.Data("config", text);
   out.Heading("Trace config");

@@ -114,7 +114,7 @@ void PrintFound(Report& out, const SweepReport& report) {
     const auto& rows = found.misses.empty() ? found.rows : any->rows;
     const std::string name = rows.empty() ? "" : SettingText(setting, rows.front()) + ": ";
     if (!found.misses.empty()) {
-      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), 2);
+      out.Paragraph(fmt::format("{}none: {}", name, WhyNotText(report, found)), "  ");
       continue;
     }
     uint64_t waiting = 0;
@@ -125,7 +125,7 @@ void PrintFound(Report& out, const SweepReport& report) {
                                  : fmt::format("; {} unfinished there, too",
                                                waiting == 1 ? "1 packet is"
                                                             : Count(waiting, "packet") + " are")),
-        2);
+        "  ");
   }
 }
 
@@ -154,10 +154,10 @@ void PrintSweep(Report& out, const SweepReport& report) {
   }
   if (marked) out.Print("\n* the log's own size\n");
   if (otherwise)
-    out.Print(Wrap("among the lost, but not because the buffer was full: a larger one helps "
-                   "nothing ('ringscope gaps' has the causes)",
-                   "lost otherwise: ") +
-              "\n");
+    out.Paragraph(
+        "among the lost, but not because the buffer was full: a larger one helps nothing "
+        "('ringscope gaps' has the causes)",
+        "lost otherwise: ");
   if (waiting)
     out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
   if (!report.targets.empty()) out.Print("\n");

@@ -30,8 +30,8 @@ class MemoryStream : public OutputStream {
 
   std::string text;
   bool terminal = false;
-  size_t width = 0;
-  bool closed = false;  // writes fail as on a broken pipe
+  size_t width = kTextColumns;  // outputs of tests are as on a terminal of this width
+  bool closed = false;          // writes fail as on a broken pipe
 
  private:
   bool gone_ = false;

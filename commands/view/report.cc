@@ -45,8 +45,8 @@ std::string Report::Styled(TextStyle style, std::string_view text) const {
 void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
                           size_t indent) {
   // Lines are broken without regard to the codes of the style, and each line has its own.
-  const std::string text = Wrap(styled + rest, indent);
-  const std::string first = Wrap(styled, indent);
+  const std::string text = Wrap(styled + rest, indent, width());
+  const std::string first = Wrap(styled, indent, width());
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -61,8 +61,6 @@ void Report::PrintWrapped(TextStyle style, const std::string& styled, const std:
   }
   Print(out);
 }
-
-void Report::Paragraph(std::string_view text, size_t indent) { Print(Wrap(text, indent) + "\n"); }
 
 void Report::Print(std::string_view text) {
   if (!is_json()) Write(text);
@@ -140,18 +138,19 @@ void PrintAnswer(Report& report, const std::string& name, const Answer& answer) 
       name.empty() ? answer.headline : fmt::format("{}: {}:", name, HarmText(answer.severity));
   const std::string rest = (name.empty() ? "" : " " + answer.headline) +
                            (answer.change.empty() ? "" : " Change: " + answer.change + ".");
-  const auto text_of = [](const std::vector<AnswerLine>& lines) {
+  const auto text_of = [&](const std::vector<AnswerLine>& lines) {
     size_t width = 0;
     for (const AnswerLine& line : lines) width = std::max(width, line.label.size());
     std::string text;
     for (const AnswerLine& line : lines)
-      text += Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width)) + "\n";
+      text +=
+          Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width), 0, report.width()) + "\n";
     return text;
   };
   std::vector<AnswerLine> lines = answer.lines;
   for (const char* spare :
        {"Folded", "Replay", "Also", "Evicted by", "Over time", "Sources", "Stalled"}) {
-    const std::string text = Wrap(title + rest, size_t{0}) + "\n" + text_of(lines);
+    const std::string text = Wrap(title + rest, size_t{0}, report.width()) + "\n" + text_of(lines);
     if (lines.size() > kAnswerLines || std::ranges::count(text, '\n') > kAnswerRows)
       std::erase_if(lines, [&](const AnswerLine& line) { return line.label == spare; });
   }
@@ -260,7 +259,7 @@ void PrintStages(Report& report, const StageAccounts& accounts) {
                       ? ""
                       : " What the import's sorting drops, only the trace shows: it sorts by marks "
                         "in the file."),
-      2);
+      "  ");
 }
 
 }  // namespace ringscope

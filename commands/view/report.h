@@ -38,8 +38,12 @@ class Report {
 
   /// Text as it is; nothing in JSON.
   void Print(std::string_view text);
-  /// Text in lines of at most 80 columns, `indent` spaces in front of each.
-  void Paragraph(std::string_view text, size_t indent = 0);
+  /// Columns of text for people, see Console::width().
+  size_t width() const { return console_.width(); }
+  /// A text of one paragraph after `mark`, in lines of width(), the others indented as far.
+  void Paragraph(std::string_view text, std::string_view mark = {}) {
+    Print(Wrap(text, mark, 0, width()) + "\n");
+  }
   /// `styled + rest` wrapped, `styled` in this style.
   /// @param rest begins with a space, or is empty
   void PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,

@@ -149,7 +149,7 @@ TEST(Report, NoLineIsWiderThanATerminal) {
     std::string text;
     for (size_t i = 0; i < 300; i += word) text += std::string(word, 'a') + (i % 2 ? " " : ", ");
     report.Paragraph(text);
-    report.Paragraph(text, 2);
+    report.Paragraph(text, "  ");
     report.PrintWrapped(TextStyle::kBold, "title:", " " + text, 2);
     report.Title("x.tblog", text);
     const std::string output = memory.Output();

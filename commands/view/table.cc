@@ -155,7 +155,7 @@ void Table::AddRow(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::Text(size_t indent, const Console* console) const {
+std::string Table::Text(size_t indent, size_t width, const Console* console) const {
   std::vector<TextColumn> columns;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i].is_shown) continue;
@@ -163,7 +163,7 @@ std::string Table::Text(size_t indent, const Console* console) const {
     for (const std::vector<Cell>& row : rows_) column.cells.push_back(&row[i].text);
   }
   std::string text;
-  for (const TextBlock& block : LayOutTable(columns, indent, kTextColumns)) {
+  for (const TextBlock& block : LayOutTable(columns, indent, width)) {
     if (!text.empty()) text += '\n';
     for (const std::string& line : block.titles)
       text += (console == nullptr ? line : console->Bold(line)) + "\n";
@@ -172,7 +172,9 @@ std::string Table::Text(size_t indent, const Console* console) const {
   return text;
 }
 
-void Table::Print(Console& console, size_t indent) const { console.Print(Text(indent, &console)); }
+void Table::Print(Console& console, size_t indent) const {
+  console.Print(Text(indent, console.width(), &console));
+}
 
 Json Table::ToJson() const {
   Json array = Json::array();

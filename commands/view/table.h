@@ -65,8 +65,8 @@ struct Column {
 /// A column that people do not see.
 Column DataColumn(std::string key);
 
-/// Rows of typed cells, stated once: as text in aligned columns of 80 columns in all, with titles
-/// in bold where there are colours; as JSON an array of objects.
+/// Rows of typed cells, stated once: as text in aligned columns, as wide as the console, with
+/// titles in bold where there are colours; as JSON an array of objects.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -77,9 +77,10 @@ class Table {
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
-  /// The table as text.
+  /// The table as text, in lines of at most `width` columns.
   /// @param console its titles are in bold as there; nullptr if no colours
-  std::string Text(size_t indent = 0, const Console* console = nullptr) const;
+  std::string Text(size_t indent = 0, size_t width = kTextColumns,
+                   const Console* console = nullptr) const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
 
