@@ -42,7 +42,7 @@ TEST(FishCompletion, WordsOfALine) {
                                "complete -C 'ringscope graph --f'\n");
   const std::string out = folder.File("out");
   EXPECT_EQ(std::system(("HOME=" + folder.path() + " fish " + script + " >" + out).c_str()), 0);
-  EXPECT_EQ(ReadFile(out), "discard\n--format\n--full\n");
+  EXPECT_EQ(ReadFile(out), "discard\n--force\n--format\n--full\n");
 }
 
 TEST(CompletionScripts, AreValid) {

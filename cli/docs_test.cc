@@ -5,8 +5,8 @@
 // - each picture of the page is a file that these lines wrote, of the same name;
 // - each link leads to a file, and to a heading of it where it names one.
 // The lines of a page run one after the other in a folder that has the project's testdata and the
-// example plug-in. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment, the output of all blocks and
-// the pictures are written to the pages.
+// example plug-in. `scripts/test --golden` writes the output of all blocks and the pictures to the
+// pages.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/testing/log_sizes.h"
+#include "cli/testing/golden.h"
 #include "cli/testing/script.h"
 #include "commands/testing/memory_run.h"
 
@@ -34,8 +34,6 @@ constexpr std::string_view kPrompt = "$ ringscope ";
 constexpr uintmax_t kReadmeBytes = 8192;
 
 const fs::path kRoot = RS_SOURCE_DIR;
-
-bool IsUpdate() { return std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr; }
 
 /// README.md and docs/*.md, relative to the project.
 std::vector<std::string> Pages() {
@@ -120,16 +118,14 @@ TEST_P(Docs, ExamplesRun) {
   fs::current_path(work.path());
   fs::create_directory_symlink(RS_TESTDATA, "testdata");
   fs::create_symlink(RS_PLUGINS "/v2_plugin.so", "libmybuffer.so");
-  const std::string made = RunAll(page, IsUpdate());
+  const std::string made = RunAll(page, UpdatesGoldens());
   fs::current_path("/");
-  if (IsUpdate()) std::ofstream(path, std::ios::binary) << made;
-  const std::string expected = ReadFile(path);
-  EXPECT_EQ(expected, WithLogSizesOf(expected, made));
+  ExpectGolden(path, made);
 
   for (const std::string& link : Links(page, /*pictures=*/true)) {
     const fs::path picture = path.parent_path() / link;
     const fs::path written = fs::path(work.path()) / picture.filename();
-    if (IsUpdate()) {
+    if (UpdatesGoldens()) {
       fs::create_directories(picture.parent_path());
       fs::copy_file(written, picture, fs::copy_options::overwrite_existing);
     }

@@ -1,14 +1,13 @@
 // The lists of doctor's rules in docs/doctor.md are those of the table in
-// core/findings/rules.cc. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment they are written there.
+// core/findings/rules.cc. scripts/test --golden writes them there.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "cli/testing/golden.h"
 #include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
 #include "commands/view/report.h"
@@ -22,16 +21,11 @@ const std::filesystem::path kProject = RS_SOURCE_DIR;
 /// Compares what is between two lines of a file with `expected`, or puts it there.
 void ExpectBetween(const char* file, const std::string& begin, const std::string& end,
                    const std::string& expected) {
-  std::string text = ReadFile(kProject / file);
+  const std::string text = ReadFile(kProject / file);
   const size_t from = text.find(begin), to = text.find(end);
   ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << file;
   const size_t start = from + begin.size();
-  if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
-    text.replace(start, to - start, expected);
-    std::ofstream(kProject / file, std::ios::binary) << text;
-  } else {
-    EXPECT_EQ(text.substr(start, to - start), expected) << file;
-  }
+  ExpectGoldenPart(kProject / file, start, to, expected);
 }
 
 TEST(DoctorRules, AreInThePage) {

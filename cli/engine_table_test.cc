@@ -1,14 +1,12 @@
 // The table in docs/engines.md of what each engine delivers of each capture is what
-// scripts/engine-table prints. With RINGSCOPE_UPDATE_GOLDEN=1 in the environment the table is
-// replaced.
+// scripts/engine-table prints. scripts/test --golden replaces the table.
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
+#include "cli/testing/golden.h"
 #include "commands/testing/memory_run.h"
 
 namespace ringscope {
@@ -35,11 +33,7 @@ TEST(EngineTable, IsWhatTheDocsShow) {
   const size_t begin = page.find("| capture | size |");
   ASSERT_NE(begin, std::string::npos);
   const size_t end = page.find("\n\n", begin) + 1;
-  if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << page.substr(0, begin) + table + page.substr(end);
-  } else {
-    EXPECT_EQ(page.substr(begin, end - begin), table);
-  }
+  ExpectGoldenPart(path, begin, end, table);
 }
 
 }  // namespace

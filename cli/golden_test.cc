@@ -8,8 +8,9 @@
 //   [status 1]
 //
 // Inputs that several cases use are in testdata/inputs. A new case needs its `$` lines only; after
-// RINGSCOPE_UPDATE_GOLDEN=1 build/dev/cli/cli_test --gtest_filter='*Golden*'
-// it has the answers of today, as have all others: review the difference.
+// scripts/test --golden it has the answers of today, as have all others: review the difference.
+
+#include "cli/testing/golden.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,6 @@
 #include <set>
 #include <sstream>
 
-#include "cli/testing/log_sizes.h"
 #include "cli/testing/script.h"
 #include "commands/shell/registry.h"
 #include "commands/testing/memory_run.h"
@@ -87,11 +87,7 @@ TEST_P(Golden, Run) {
   fs::current_path("/");
 
   EXPECT_NE(made.find("$ ringscope"), std::string::npos) << "no command";
-  if (std::getenv("RINGSCOPE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << made;
-  } else {
-    EXPECT_EQ(text, WithLogSizesOf(text, made)) << path;
-  }
+  ExpectGolden(path, made);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cli, Golden, ::testing::ValuesIn(Cases()), [](const auto& test) {

@@ -17,10 +17,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlaps in the standard library's operator+(const char*, string&&) where none are.
   target_compile_options(rs_settings INTERFACE -Wno-restrict)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RS_UNITY)
-  # Large units: GCC collects garbage less often, for 5 % less time and 5 to 20 % more memory.
-  target_compile_options(rs_settings INTERFACE "SHELL:--param ggc-min-expand=300")
-endif()
 if(RS_SANITIZE)
   target_compile_options(rs_settings INTERFACE -fsanitize=${RS_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -40,48 +36,17 @@ if(RS_FUZZERS)
   endif()
 endif()
 
-# Large headers of others that most files include, parsed once; further ones for a target.
-function(rs_precompile target)
-  if(RS_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE <algorithm> <fmt/format.h> <functional> <map>
-                              <memory> <optional> <string> <tl/expected.hpp> <unordered_map>
-                              <variant> <vector> ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-      # GCC 12 forgets that precompiled headers are the system's, and warns of their insides.
-      target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-stringop-overread
-                             -Wno-array-bounds)
-    endif()
-  endif()
+# Optimized in full in a release: what is hot. The rest has the flags of the preset: it is as fast at
+# -O1, and tests build in less time at -O0.
+function(rs_hot)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
+  endforeach()
 endfunction()
 
-# With RS_UNITY, the sources of that many rooms are compiled as one.
-function(rs_unity_by_room target rooms_as_one)
-  if(NOT RS_UNITY)
-    return()
-  endif()
-  set(rooms "")
-  foreach(source ${ARGN})
-    get_filename_component(room "${source}" DIRECTORY)
-    list(APPEND rooms "${room}")
-  endforeach()
-  list(REMOVE_DUPLICATES rooms)
-  foreach(source ${ARGN})
-    get_filename_component(room "${source}" DIRECTORY)
-    list(FIND rooms "${room}" index)
-    math(EXPR first "${index} / ${rooms_as_one} * ${rooms_as_one}")
-    list(GET rooms ${first} room)
-    get_filename_component(room "${room}" NAME)
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-endfunction()
-
-# Sources compiled alone: in one unit with others of their folder, GCC inlines less of them. A build
-# that has to be quick takes them together all the same.
+# Sources compiled alone: in one unit with others of their folder, GCC inlines less of them.
 function(rs_hot_paths)
-  if(RS_UNITY_ROOMS EQUAL 1)
-    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endif()
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
@@ -89,6 +54,9 @@ endfunction()
 # each of its *_fuzz.cc.
 function(rs_folder name)
   file(GLOB sources CONFIGURE_DEPENDS *.cc */*.cc)
+  if(RS_LEFT_OUT)
+    list(FILTER sources EXCLUDE REGEX "${RS_LEFT_OUT}")
+  endif()
   set(tests ${sources})
   set(benches ${sources})
   set(fuzzers ${sources})
@@ -99,45 +67,43 @@ function(rs_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  if(RS_FUZZERS AND RS_FUZZED AND NOT RS_TESTS)  # the rest is not built for the fuzzers
-    list(FILTER sources INCLUDE REGEX "${RS_FUZZED}")
-    list(FILTER helpers INCLUDE REGEX "${RS_FUZZED}")
-  endif()
 
   add_library(rs_${name} STATIC ${sources})
   target_link_libraries(rs_${name} PUBLIC rs_settings ${ARGN})
-  if(RS_TESTS AND name MATCHES "core|formats")
-    # The linker keeps the first of equal inline functions: those of the folders that are optimized.
-    target_link_options(rs_${name} INTERFACE
-                        "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
-  endif()
-  rs_unity_by_room(rs_${name} ${RS_UNITY_ROOMS} ${sources})
-  if(RS_UNITY_ROOMS EQUAL 1)
-    rs_precompile(rs_${name})
+  set(is_hot FALSE)
+  if(name MATCHES "core|formats")
+    set(is_hot TRUE)
+    rs_hot(rs_${name})
+    if(RS_TESTS)
+      # The linker keeps the first of equal inline functions: those of the folders that are hot.
+      target_link_options(rs_${name} INTERFACE
+                          "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
+    endif()
   endif()
 
   if(helpers)
     add_library(rs_${name}_testing STATIC ${helpers})
     target_link_libraries(rs_${name}_testing PUBLIC rs_${name})
-    rs_unity_by_room(rs_${name}_testing 1 ${helpers})
+    if(is_hot)  # what tests do for long is there
+      rs_hot(rs_${name}_testing)
+    endif()
   endif()
   if(RS_TESTS AND tests)
     add_executable(${name}_test ${tests})
-    rs_unity_by_room(${name}_test 5 ${tests})
     target_link_libraries(${name}_test PRIVATE rs_${name} GTest::gmock GTest::gtest_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing> rs_test_settings)
-    # Tests are compiled often and run for seconds; what they test is optimized in full.
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:${RS_COLD}>)
     target_compile_definitions(${name}_test PRIVATE
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_UNPACKED="${PROJECT_BINARY_DIR}"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+    gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
   endif()
   if(RS_BENCHMARKS AND benches)
     add_executable(${name}_bench ${benches})
     target_link_libraries(${name}_bench PRIVATE rs_${name} benchmark::benchmark_main
                           $<TARGET_NAME_IF_EXISTS:rs_${name}_testing>)
+    set_target_properties(${name}_bench PROPERTIES UNITY_BUILD OFF)
+    rs_hot(${name}_bench)
   endif()
   if(RS_FUZZERS)
     foreach(fuzzer ${fuzzers})
@@ -158,11 +124,10 @@ function(rs_plugin target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
                              "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE rs_settings)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${RS_COLD}>)  # as tests
   if(NOT RS_SANITIZE)  # whose symbols the program has
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()
-  set_target_properties(${target} PROPERTIES
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF
                         C_STANDARD 11 C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
                         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")

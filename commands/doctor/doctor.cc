@@ -42,7 +42,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "session had had it; - reads standard input");
   AddSession(app, args.session);
   AddParsed(
-      app, "--reads", args.choices.reads, ParseReads, kReadsType,
+      app, "--reads", args.choices.reads, ParseReads, ReadsType(),
       "When to read the buffers of a log, as in 'ringscope replay': like=TRACE as the service "
       "did for that trace");
   InGroup(app, kOutputGroup);

@@ -52,8 +52,8 @@ void SetUp(CLI::App& app, TryArgs& args) {
       app, "--size", args.size,
       [](std::string_view text) { return ParseSizeFrom(text, kPageBytes); }, "SIZE",
       "Of the buffer, at least 4k, the default");
-  AddParsed(app, "--policy", args.policy, ParsePolicy, "POLICY",
-            "ring_buffer (default) or discard");
+  AddParsed(app, "--policy", args.policy, ParsePolicy, PolicyType(),
+            "What a full buffer does (default: ring_buffer)");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "FILE",
           "Write the operations as a log (.ops.jsonl), or as a unit test of Perfetto that expects "

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+#ifdef __linux__
 #include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,7 +153,9 @@ Result<int> RunGuarded(const PluginLimits& limits, const std::vector<std::string
   const pid_t child = ::pipe2(end, O_CLOEXEC) != 0 ? -1 : ::fork();
   if (child < 0) return failed();
   if (child == 0) {
+#ifdef __linux__
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
     guard_memory = &memory;
     guarded_plugins = &plugins;
     ::_exit(body());

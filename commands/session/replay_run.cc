@@ -40,7 +40,7 @@ bool HasBeginning(const SessionIndex& index) { return index.commits > 0; }
 
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names) {
   // An option [BUFFER=]VALUE, for a field of a buffer's choice.
-  const auto add = [&](const std::string& name, const char* type, const char* description,
+  const auto add = [&](const std::string& name, const ValueType& type, const char* description,
                        auto field, auto parse) {
     const auto take = [&choices, field, parse](const std::string& text) -> Status {
       RS_ASSIGN_OR_RETURN(const auto split, SplitBufferValue(text));
@@ -64,17 +64,18 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       "Buffer size, like 64k, 16MiB or 1.5G (default: the log's); for a log without its "
       "buffers, it also sets up the buffer",
       &BufferChoice::size, ParseBufferSize);
-  add(names.prefix + "policy", "[BUFFER=]ring_buffer|discard",
+  add(names.prefix + "policy", PolicyType("[BUFFER=]"),
       "What a full buffer does: overwrite the oldest data, or refuse new data (default: the "
       "log's)",
       &BufferChoice::policy, ParsePolicy);
-  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, kReadsType,
+  AddParsed(app, names.prefix + "reads", choices.reads, ParseReads, ReadsType(),
             "When to read the buffers: where the log has read passes; once at the end; never; at "
             "multiples of a time like 5s and at the end; as the service reads a session that it "
             "writes into a file, with the config's period or this one; or so that the replay "
             "equals a trace that the service wrote into a file (default: recorded if the log has "
             "read passes, else streamed if the config has write_into_file, else end)");
-  AddParsed(app, names.prefix + "protovm", choices.session.run_programs, ParseOnOff, "on|off",
+  AddParsed(app, names.prefix + "protovm", choices.session.run_programs, ParseOnOff,
+            ValueType({"on", "off"}),
             "Run the programs of data sources (ProtoVM): on or off (default: on)");
   if (names.config) AddConfig(app, choices.config, kConfigToReplay);
 }

@@ -24,10 +24,6 @@ void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
 
 namespace {
 
-const char* PolicyField(FillPolicy policy) {
-  return policy == FillPolicy::kDiscard ? "DISCARD" : "RING_BUFFER";
-}
-
 /// The session's trace config as it was replayed, as text.
 Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome) {
   const ReplayInput& input = run.input();
@@ -43,7 +39,7 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
     for (const BufferOutcome& buffer : buffers)
       text += fmt::format(
           "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", buffer.size / 1024,
-          PolicyField(buffer.policy),
+          ConfigName(buffer.policy),
           buffer.engine.starts_with("v2") ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
     return text;
   }
@@ -55,7 +51,7 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
     if (choice.size)
       changes.push_back({path + "size_kb", std::to_string((buffer.size + 1023) / 1024), "", false});
     if (choice.policy)
-      changes.push_back({path + "fill_policy", PolicyField(buffer.policy), "", false});
+      changes.push_back({path + "fill_policy", ConfigName(buffer.policy), "", false});
   }
   return ChangedConfig(text, changes);
 }

@@ -34,9 +34,8 @@ TEST(Completion, EachOption) {
     for (const OptionInfo& option : OptionsOf(command))
       if (!option.is_positional()) {
         EXPECT_THAT(Words({command.name, "x", option.long_name}), Contains(option.long_name));
-        const std::vector<std::string> choices = option.Choices();
-        if (!choices.empty()) {
-          EXPECT_EQ(Words({command.name, option.long_name, ""}), choices) << command.name;
+        if (!option.choices.empty()) {
+          EXPECT_EQ(Words({command.name, option.long_name, ""}), option.choices) << command.name;
         }
       }
 }
@@ -49,6 +48,10 @@ TEST(Completion, OptionsBeforeTheCommand) {
 
 TEST(Completion, Values) {
   EXPECT_THAT(Words({"info", "--format", "j"}), ElementsAre("json"));
+  for (const char* command : {"replay", "try"})
+    EXPECT_THAT(Words({command, "--policy", ""}),
+                ElementsAre("ring_buffer", "discard", "RING_BUFFER", "DISCARD"));
+  EXPECT_THAT(Words({"sweep", "--policies", "D"}), ElementsAre("DISCARD"));
   EXPECT_THAT(Words({"replay", "--reads", "e"}), ElementsAre("end", "every="));
   EXPECT_THAT(Words({"replay", "--engine", "v2@5"}),
               ElementsAre("v2@54", "v2@55", "v2@56", "v2@57", "v2@58"));

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "commands/shell/commands.h"
@@ -30,6 +29,8 @@ OptionInfo InfoOf(const CLI::Option& option) {
   if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) info.long_name = "--" + option.get_lnames().front();
   if (option.get_items_expected_max() > 0) info.type = option.get_type_name();
+  const std::string choices = option.get_default_str();
+  if (!choices.empty()) info.choices = CLI::detail::split(choices, '|');
   info.description = option.get_description() + Others("needs", " and ", option.get_needs()) +
                      Others("not with", " or ", option.get_excludes());
   info.group = option.get_group();
@@ -77,25 +78,6 @@ std::string OptionInfo::Synopsis() const {
   text += long_name;
   if (has_value()) text += " " + type;
   return text;
-}
-
-std::vector<std::string> OptionInfo::Choices() const {
-  // "[BUFFER=]a|b" has its choices after the optional part; "a|b,..." is a list of them; of
-  // "every=TIME" the user completes what follows the "=".
-  std::string_view rest = type;
-  if (const size_t bracket = rest.find(']'); bracket != std::string_view::npos)
-    rest.remove_prefix(bracket + 1);
-  if (rest.ends_with(",...")) rest.remove_suffix(4);
-  std::vector<std::string> choices;
-  if (rest.find('|') == std::string_view::npos) return choices;
-  while (!rest.empty()) {
-    const std::string_view choice = rest.substr(0, rest.find('|'));
-    rest.remove_prefix(std::min(choice.size() + 1, rest.size()));
-    const bool is_placeholder = std::isupper(static_cast<unsigned char>(choice.front())) != 0;
-    if (!is_placeholder) choices.emplace_back(choice.substr(0, choice.find('=')));
-    if (!is_placeholder && choice.find('=') != std::string_view::npos) choices.back() += '=';
-  }
-  return choices;
 }
 
 std::vector<OptionInfo> OptionsOf(const Command& command) {

@@ -14,6 +14,7 @@ struct OptionInfo {
   std::string short_name;   // "-o"; empty: none
   std::string long_name;    // "--output"; empty: a positional argument
   std::string type;         // of the value: "SIZE", "text|json"; empty: a flag
+  std::vector<std::string> choices;  // fixed values; empty: there are none
   std::string description;  // with what it cannot be used with; no full stop at the end
   std::string group;        // its heading
   bool required = false;
@@ -23,8 +24,6 @@ struct OptionInfo {
   bool has_value() const { return !type.empty(); }
   /// "-o, --output FILE", "LOG..."
   std::string Synopsis() const;
-  /// The fixed values of an option like "text|json"; empty: there are none.
-  std::vector<std::string> Choices() const;
 };
 
 /// A command's arguments and options, group by group in the order of declaration; global ones last.

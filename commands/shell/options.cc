@@ -67,24 +67,26 @@ void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange
       });
 }
 
-void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
               const std::string& description, Need need) {
   const auto taken = [take = std::move(take), names](const std::string& text) {
     if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
   };
   app.add_option_function<std::string>(names, taken, description)
-      ->type_name(type)
+      ->type_name(type.shown)
+      ->default_str(Joined(type.choices, "|"))  // which OptionInfo has; a default is not used
       ->required(need == Need::kRequired);
 }
 
-void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
                   const std::string& description) {
   const auto taken = [take = std::move(take), names](const std::vector<std::string>& texts) {
     for (const std::string& text : texts)
       if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
   };
   app.add_option_function<std::vector<std::string>>(names, taken, description)
-      ->type_name(type)
+      ->type_name(type.shown)
+      ->default_str(Joined(type.choices, "|"))  // which OptionInfo has; a default is not used
       ->allow_extra_args(false);
 }
 
@@ -94,7 +96,7 @@ void AddChoice(CLI::App& app, const std::string& names, std::string& target,
     RS_ASSIGN_OR_RETURN(target, ParseChoice(text, choices, "value", Joined(choices)));
     return {};
   };
-  AddTaken(app, names, take, Joined(choices, "|"), description, need);
+  AddTaken(app, names, take, ValueType(choices), description, need);
 }
 
 template <typename Target>
@@ -106,7 +108,7 @@ void AddFormat(CLI::App& app, Target& target, const std::vector<Format>& formats
     RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "value", Joined(names)));
     return *FromName<Format>(name);
   };
-  AddParsed(app, "--format", target, parse, Joined(names, "|"), description);
+  AddParsed(app, "--format", target, parse, ValueType(names), description);
   app.get_option("--format")->group(kOutputGroup);
 }
 template void AddFormat(CLI::App&, Format&, const std::vector<Format>&, const std::string&);

@@ -19,8 +19,7 @@
 
 namespace ringscope {
 
-// Options as the commands declare them. Help shows an option's type after its name ("SIZE",
-// "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list); completions derive values from it.
+// Options as the commands declare them.
 
 /// Types of values that name a file.
 inline constexpr const char* kFileType = "FILE";
@@ -60,17 +59,16 @@ void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange
 /// Takes a value as it is on the command line, or returns why it is refused.
 using TakeValue = std::function<Status(const std::string& text)>;
 
-void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
               const std::string& description, Need need = Need::kOptional);
 /// Adds an option that may be given several times; each use takes one value.
-void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const std::string& type,
+void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
                   const std::string& description);
 
 /// An option whose value `parse` (string_view to Result<T>) reads into `target`, T or optional<T>.
 template <typename Target, typename Parse>
 void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse parse,
-               const std::string& type, const std::string& description,
-               Need need = Need::kOptional) {
+               const ValueType& type, const std::string& description, Need need = Need::kOptional) {
   const auto take = [&target, parse](const std::string& text) -> Status {
     RS_ASSIGN_OR_RETURN(target, parse(text));
     return {};
@@ -81,7 +79,7 @@ void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse pa
 /// Adds an option that may be given several times; each use takes one value.
 template <typename T, typename Parse>
 void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
-                   const std::string& type, const std::string& description) {
+                   const ValueType& type, const std::string& description) {
   const auto take = [&targets, parse](const std::string& text) -> Status {
     RS_ASSIGN_OR_RETURN(T value, parse(text));
     targets.push_back(std::move(value));
@@ -94,7 +92,7 @@ void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targ
 /// added to those of its earlier uses.
 template <typename T, typename Parse>
 void AddCommaList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
-                  const std::string& type, const std::string& description) {
+                  const ValueType& type, const std::string& description) {
   const auto take = [&targets, parse](const std::string& text) {
     return ForEachPart(text, [&](std::string_view part) -> Status {
       RS_ASSIGN_OR_RETURN(T value, parse(part));

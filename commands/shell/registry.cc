@@ -31,7 +31,7 @@ Result<ColorMode> ParseColor(std::string_view when) {
 /// --color and --quiet, which may precede a command or follow it.
 void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
   InGroup(app, kGlobalGroup);
-  AddParsed(app, "--color", args.console.color, ParseColor, "auto|always|never",
+  AddParsed(app, "--color", args.console.color, ParseColor, ValueType({"auto", "always", "never"}),
             "Whether to use colours (default: auto, on a terminal unless NO_COLOR is set)");
   AddFlag(app, "-q,--quiet", args.console.quiet,
           "Print no progress and no messages; warnings and errors are still printed");
@@ -51,7 +51,10 @@ std::span<const Command> Commands() {
     add("Explain", {DoctorCommand(), GapsCommand(), AdviseCommand(), ReportCommand()});
     add("Look", {GraphCommand(), TimelineCommand(), ExportCommand(), StatsCommand()});
     add("Try", {ReplayCommand(), SweepCommand(), DiffCommand()});
-    add("Logs", {RecordCommand(), ImportCommand(), InfoCommand(), DumpCommand(), VerifyCommand()});
+#ifndef RS_NO_RECORD
+    add("Logs", {RecordCommand()});
+#endif
+    add("Logs", {ImportCommand(), InfoCommand(), DumpCommand(), VerifyCommand()});
     add("Buffer authors",
         {TryCommand(), EnginesCommand(), PluginCommand(), FuzzCommand(), ProtovmCommand()});
     add("Help", {HelpCommand(), CompletionsCommand()});
@@ -118,7 +121,7 @@ std::vector<std::string> FixedValues(const OptionInfo& option) {
     for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
     return rules;
   }
-  if (!option.type.ends_with("ENGINE")) return option.Choices();
+  if (!option.type.ends_with("ENGINE")) return option.choices;
   std::vector<std::string> names = {kDefaultEngine};
   for (const EngineInfo& engine : Engines()) names.emplace_back(engine.name);
   return names;

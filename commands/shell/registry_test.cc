@@ -77,20 +77,6 @@ TEST(Help, Usage_ShowsWhatIsRequired) {
   EXPECT_EQ(UsageLine(*FindCommand("help")), "ringscope help [OPTIONS] [TOPIC]");
 }
 
-TEST(Help, Choices_AreReadFromTheType) {
-  OptionInfo option;
-  option.type = "[BUFFER=]ring_buffer|discard";
-  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("ring_buffer", "discard"));
-  option.type = "recorded|every=TIME";
-  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("recorded", "every="));
-  option.type = "a|b,...";
-  EXPECT_THAT(option.Choices(), ::testing::ElementsAre("a", "b"));
-  option.type = "RECORD|TIME";
-  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
-  option.type = "SIZE";
-  EXPECT_THAT(option.Choices(), ::testing::IsEmpty());
-}
-
 TEST(Help, Options_AreInGroups) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("diff"), run.console);

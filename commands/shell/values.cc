@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "commands/shell/text.h"
 #include "core/base/text.h"
@@ -142,12 +143,28 @@ Result<std::string> ParseChoice(std::string_view text, std::span<const std::stri
               DidYouMean(text, choices, std::move(otherwise)));
 }
 
+ValueType::ValueType(const std::vector<std::string>& choices)
+    : shown(Joined(choices, "|")), choices(choices) {}
+
+ValueType PolicyType(const std::string& before, const std::string& after) {
+  constexpr FillPolicy kRing = FillPolicy::kRingBuffer, kDiscard = FillPolicy::kDiscard;
+  return {fmt::format("{}{}|{}{}", before, Name(kRing), Name(kDiscard), after),
+          {Name(kRing), Name(kDiscard), ConfigName(kRing), ConfigName(kDiscard)}};
+}
+
 Result<FillPolicy> ParsePolicy(std::string_view text) {
+  for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard})
+    if (text == ConfigName(policy)) return policy;
   const std::vector<std::string> names(kEnumNames<FillPolicy>.begin(),
                                        kEnumNames<FillPolicy>.end());
   RS_ASSIGN_OR_RETURN(const std::string name,
                       ParseChoice(text, names, "fill policy", "ring_buffer or discard"));
   return *FromName<FillPolicy>(name);
+}
+
+ValueType ReadsType() {
+  return {"recorded|end|none|every=TIME|streamed|streamed=TIME|like=TRACE",
+          {"recorded", "end", "none", "every=", "streamed", "streamed=", "like="}};
 }
 
 Result<bool> ParseOnOff(std::string_view text) {

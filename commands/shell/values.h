@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -58,7 +59,23 @@ Result<BufferKey> ParseBuffer(std::string_view text);
 Result<std::string> ParseChoice(std::string_view text, std::span<const std::string> choices,
                                 const char* noun, std::string otherwise);
 
-/// "ring_buffer" or "discard"
+/// The type of an option's value.
+struct ValueType {
+  ValueType(const char* type) : shown(type) {}  // NOLINT(google-explicit-constructor)
+  /// The shown type is the choices, joined by "|".
+  explicit ValueType(const std::vector<std::string>& choices);
+  ValueType(std::string type, std::vector<std::string> choices)
+      : shown(std::move(type)), choices(std::move(choices)) {}
+
+  /// As help has it: "SIZE", "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list.
+  std::string shown;
+  /// What completions propose; the user continues a word that ends with "=".
+  std::vector<std::string> choices;
+};
+
+/// "ring_buffer" or "discard", or as configs have it: "RING_BUFFER", "DISCARD"
+/// @param around what help shows before and after the two: "[BUFFER=]", ",..."
+ValueType PolicyType(const std::string& before = "", const std::string& after = "");
 Result<FillPolicy> ParsePolicy(std::string_view text);
 
 /// "on" or "off"
@@ -71,8 +88,7 @@ Result<TimePoint> ParseTimePoint(std::string_view text);
 Result<RecordRange> ParseRecordRange(std::string_view text);
 
 /// "recorded", "end", "none", "every=5s", "streamed", "streamed=5s", "like=TRACE"
-inline constexpr const char* kReadsType =
-    "recorded|end|none|every=TIME|streamed|streamed=TIME|like=TRACE";
+ValueType ReadsType();
 Result<ReadsChoice> ParseReads(std::string_view text);
 
 /// `[BUFFER=]VALUE`, split. A buffer is written `buffers[1]`, or as its id in the log.

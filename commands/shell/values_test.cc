@@ -51,6 +51,8 @@ TEST(ParseSequence, ProducerAndWriter) {
 
 TEST(ParsePolicy, Mistyped_IsSuggested) {
   EXPECT_EQ(ParsePolicy("discard"), FillPolicy::kDiscard);
+  EXPECT_EQ(ParsePolicy("DISCARD"), FillPolicy::kDiscard);
+  EXPECT_EQ(ParsePolicy("RING_BUFFER"), FillPolicy::kRingBuffer);
   EXPECT_THAT(ErrorOf(ParsePolicy("ring-buffer")), HasSubstr("did you mean 'ring_buffer'?"));
 }
 

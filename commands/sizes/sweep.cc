@@ -41,10 +41,10 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       app, "--sizes", choices.sizes, ParseSizeList, "[BUFFER=]SIZE,...",
       "Sizes to try, like 1M,2M,4M; 256k..64M doubles, 256k..64Mx1.5 multiplies by 1.5; of one "
       "buffer 'buffers[1]=1M,2M' (default: an eighth to eight times the log's own)");
-  AddCommaList(app, "--policies", choices.policies, ParsePolicy, "ring_buffer|discard,...",
+  AddCommaList(app, "--policies", choices.policies, ParsePolicy, PolicyType("", ",..."),
                "Fill policies to try (default: the log's)");
   AddCommaList(app, "--reads", choices.reads, ParseSweptReads,
-               "recorded|end|none|every=TIME|streamed|streamed=TIME,...",
+               {"recorded|end|none|every=TIME|streamed|streamed=TIME,...", ReadsType().choices},
                "When to read; streamed=TIME is what another file_write_period_ms would have done "
                "(default: recorded if the log has read passes, else streamed if the config has "
                "write_into_file, else end)");

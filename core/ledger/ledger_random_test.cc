@@ -73,7 +73,8 @@ class StreamRun {
 
 class LedgerRandomTest : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Engines, LedgerRandomTest,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"));
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) { return testing::TestNameOf(test.param); });
 
 constexpr int kSteps = 400;
 

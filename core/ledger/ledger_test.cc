@@ -102,7 +102,8 @@ class Scene {
 
 class LedgerTest : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Engines, LedgerTest,
-                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"));
+                         ::testing::Values("v1", "v2@54", "v2@55", "v2@56", "v2@57", "v2@58"),
+                         [](const auto& test) { return testing::TestNameOf(test.param); });
 
 // [ c0: a20 b30 ][ c1: empty, c10 ]
 TEST_P(LedgerTest, Read_InWhichPass) {

@@ -107,7 +107,12 @@ INSTANTIATE_TEST_SUITE_P(EnginesAndReads, FreedBuffer,
                          ::testing::Combine(::testing::Values("v1", "v2@54", "v2@58"),
                                             ::testing::Values(ReadsMode::kRecorded, ReadsMode::kEnd,
                                                               ReadsMode::kNone),
-                                            ::testing::Bool()));
+                                            ::testing::Bool()),
+                         [](const auto& test) {
+                           return testing::TestNameOf(std::get<0>(test.param)) + "_" +
+                                  Name(std::get<1>(test.param)) +
+                                  (std::get<2>(test.param) ? "_Reused" : "");
+                         });
 
 TEST_P(FreedBuffer, PlainReplayAndLedgerAgree) {
   LedgerSink nothing;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -175,6 +176,12 @@ auto Packets(Ts... packets) {
   return ::testing::ElementsAre(std::string(packets)...);
 }
 inline auto NoPackets() { return ::testing::IsEmpty(); }
+
+/// The name of an engine as a part of a test's name: "v2_58" for "v2@58".
+inline std::string TestNameOf(std::string engine) {
+  std::ranges::replace(engine, '@', '_');
+  return engine;
+}
 
 }  // namespace ringscope::testing
 

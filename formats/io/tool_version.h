@@ -7,7 +7,7 @@ namespace ringscope {
 
 // The tool's name and version in its outputs. A test compares the version with CMakeLists.txt.
 inline constexpr std::string_view kToolName = "ringscope";
-inline constexpr std::string_view kToolVersion = "0.1.0";
+inline constexpr std::string_view kToolVersion = "0.2.0";
 
 }  // namespace ringscope
 

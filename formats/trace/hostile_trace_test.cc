@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/examine/examination.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/hostile_traces.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"

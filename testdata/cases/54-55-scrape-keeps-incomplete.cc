@@ -3,24 +3,18 @@
 TEST_F(TraceBufferV2Test, Reproducer_54_55_scrape_keeps_incomplete) {
   ResetBuffer(4096);
   bool previous_packet_dropped = false;
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer(/*chunk_complete=*/false);
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer(/*chunk_complete=*/false);
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer(/*chunk_complete=*/false);
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer(/*chunk_complete=*/false);
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(nullptr, &previous_packet_dropped),
-              ElementsAre(FakePacketFragment(21, 'a')));
+      ElementsAre(FakePacketFragment(21, 'a')));
   EXPECT_FALSE(previous_packet_dropped);
   ASSERT_THAT(ReadPacket(), IsEmpty());
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer();
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer();
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(), IsEmpty());

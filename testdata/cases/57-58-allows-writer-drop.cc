@@ -4,8 +4,7 @@ TEST_F(TraceBufferV2Test, Reproducer_57_58_allows_writer_drop) {
   ResetBuffer(4096);
   SuppressClientDchecksForTesting();
   CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket({0xff, 0xff, 0xff, 0x7f})
-      .CopyIntoTraceBuffer();
+      .AddPacket({0xff, 0xff, 0xff, 0x7f}).CopyIntoTraceBuffer();
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(), IsEmpty());

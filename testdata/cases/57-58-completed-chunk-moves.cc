@@ -3,24 +3,20 @@
 TEST_F(TraceBufferV2Test, Reproducer_57_58_completed_chunk_moves) {
   ResetBuffer(4096);
   uint32_t previous_packet_dropped = 0;
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer(/*chunk_complete=*/false);
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer(/*chunk_complete=*/false);
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(nullptr, &previous_packet_dropped),
-              ElementsAre(FakePacketFragment(21, 'a')));
+      ElementsAre(FakePacketFragment(21, 'a')));
   EXPECT_EQ(0u, previous_packet_dropped);
   ASSERT_THAT(ReadPacket(), IsEmpty());
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer();
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer();
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(nullptr, &previous_packet_dropped),
-              ElementsAre(FakePacketFragment(4, 'b')));
+      ElementsAre(FakePacketFragment(4, 'b')));
   EXPECT_EQ(0u, previous_packet_dropped);
   ASSERT_THAT(ReadPacket(), IsEmpty());
 

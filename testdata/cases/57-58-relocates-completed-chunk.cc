@@ -3,26 +3,24 @@
 TEST_F(TraceBufferTest, Reproducer_57_58_relocates_completed_chunk) {
   ResetBuffer(4096);
   uint32_t previous_packet_dropped = 0;
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
-      .CopyIntoTraceBuffer(/*chunk_complete=*/false);
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer(/*chunk_complete=*/false);
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(nullptr, &previous_packet_dropped),
-              ElementsAre(FakePacketFragment(21, 'a')));
+      ElementsAre(FakePacketFragment(21, 'a')));
   EXPECT_EQ(1u, previous_packet_dropped);  // present
   ASSERT_THAT(ReadPacket(), IsEmpty());
-  CreateChunk(ProducerID(1), WriterID(2), ChunkID(0)).AddPacket(3002, 'c').CopyIntoTraceBuffer();
-  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0))
-      .AddPacket(21, 'a')
-      .AddPacket(4, 'b')
+  CreateChunk(ProducerID(1), WriterID(2), ChunkID(0)).AddPacket(3002, 'c')
       .CopyIntoTraceBuffer();
-  CreateChunk(ProducerID(1), WriterID(2), ChunkID(1)).AddPacket(1502, 'd').CopyIntoTraceBuffer();
+  CreateChunk(ProducerID(1), WriterID(1), ChunkID(0)).AddPacket(21, 'a')
+      .AddPacket(4, 'b').CopyIntoTraceBuffer();
+  CreateChunk(ProducerID(1), WriterID(2), ChunkID(1)).AddPacket(1502, 'd')
+      .CopyIntoTraceBuffer();
 
   trace_buffer()->BeginRead();
   ASSERT_THAT(ReadPacket(nullptr, &previous_packet_dropped),
-              ElementsAre(FakePacketFragment(1502, 'd')));
+      ElementsAre(FakePacketFragment(1502, 'd')));
   EXPECT_EQ(1u, previous_packet_dropped);  // present
   ASSERT_THAT(ReadPacket(), IsEmpty());
 
