@@ -82,7 +82,7 @@ function(rs_folder name)
   endif()
 
   if(helpers)
-    add_library(rs_${name}_testing STATIC ${helpers})
+    add_library(rs_${name}_testing STATIC EXCLUDE_FROM_ALL ${helpers})
     target_link_libraries(rs_${name}_testing PUBLIC rs_${name})
     if(is_hot)  # what tests do for long is there
       rs_hot(rs_${name}_testing)
@@ -97,6 +97,9 @@ function(rs_folder name)
                                RS_UNPACKED="${PROJECT_BINARY_DIR}"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+    set(folder ${name})
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/TestLabels.cmake" labels.cmake @ONLY)
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${CMAKE_CURRENT_BINARY_DIR}/labels.cmake")
   endif()
   if(RS_BENCHMARKS AND benches)
     add_executable(${name}_bench ${benches})

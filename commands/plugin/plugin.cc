@@ -17,6 +17,12 @@
 namespace ringscope {
 namespace {
 
+#ifdef RS_STATIC
+constexpr bool kCanLoad = false;
+#else
+constexpr bool kCanLoad = true;
+#endif
+
 constexpr const char* kBuildHint =
     "build the plug-in against this ringscope's ringscope/plugin_abi.h";
 
@@ -129,10 +135,10 @@ Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::st
   const auto fail = [&](std::string found, std::string hint) {
     return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
   };
-#ifdef RS_STATIC
-  return fail("this ringscope is linked without shared libraries, and cannot load plug-ins",
-              "use the Debian package, or build ringscope from its sources");
-#else
+  if (!kCanLoad) {
+    return fail("this ringscope is linked without shared libraries, and cannot load plug-ins",
+                "use the Debian package, or build ringscope from its sources");
+  }
   errno = 0;
   if (!std::ifstream(loadable)) {
     return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
@@ -185,7 +191,6 @@ Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::st
   if (name.plugin.empty()) return found;
   return fail(fmt::format("the shared object has no plug-in '{}', found: {}", name.plugin, names),
               "give one of these names after the colon, or the file alone for the first");
-#endif
 }
 
 EngineReports Plugin::reports() const {

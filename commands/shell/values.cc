@@ -143,8 +143,8 @@ Result<std::string> ParseChoice(std::string_view text, std::span<const std::stri
               DidYouMean(text, choices, std::move(otherwise)));
 }
 
-ValueType::ValueType(const std::vector<std::string>& choices)
-    : shown(Joined(choices, "|")), choices(choices) {}
+ValueType::ValueType(const std::vector<std::string>& values)
+    : shown(Joined(values, "|")), choices(values) {}
 
 ValueType PolicyType(const std::string& before, const std::string& after) {
   constexpr FillPolicy kRing = FillPolicy::kRingBuffer, kDiscard = FillPolicy::kDiscard;

@@ -63,9 +63,9 @@ Result<std::string> ParseChoice(std::string_view text, std::span<const std::stri
 struct ValueType {
   ValueType(const char* type) : shown(type) {}  // NOLINT(google-explicit-constructor)
   /// The shown type is the choices, joined by "|".
-  explicit ValueType(const std::vector<std::string>& choices);
-  ValueType(std::string type, std::vector<std::string> choices)
-      : shown(std::move(type)), choices(std::move(choices)) {}
+  explicit ValueType(const std::vector<std::string>& values);
+  ValueType(std::string type, std::vector<std::string> values)
+      : shown(std::move(type)), choices(std::move(values)) {}
 
   /// As help has it: "SIZE", "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list.
   std::string shown;

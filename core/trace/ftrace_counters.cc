@@ -46,10 +46,11 @@ std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle) {
 }
 
 void FtraceCounters::AddPacket(uint32_t content, Bytes packet) {
-  using Packet = proto::TracePacket;
-  if (content != Packet::kFtraceEvents && content != Packet::kFtraceStats) return;
-  wire::ForEachMessage(packet, Packet::kFtraceEvents, [&](Bytes bundle) { AddBundle(bundle); });
-  wire::ForEachMessage(packet, Packet::kFtraceStats, [&](Bytes stats) { AddStats(stats); });
+  constexpr uint32_t kEvents = proto::TracePacket::kFtraceEvents;
+  constexpr uint32_t kStats = proto::TracePacket::kFtraceStats;
+  if (content != kEvents && content != kStats) return;
+  wire::ForEachMessage(packet, kEvents, [&](Bytes bundle) { AddBundle(bundle); });
+  wire::ForEachMessage(packet, kStats, [&](Bytes stats) { AddStats(stats); });
 }
 
 void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
