@@ -256,8 +256,11 @@ void SweepReplay::Apply(const Op& op) {
   record_.Set(op);
   while (status_) {
     Result<std::optional<Op>> next = configured_->Next();
-    if (!next) status_ = tl::unexpected(std::move(next).error());
-    if (!next || !*next) break;
+    if (next && !*next) break;
+    if (!next) {
+      status_ = tl::unexpected(std::move(next).error());
+      break;
+    }
     status_ = replay_.Apply(**next);
   }
 }
