@@ -77,13 +77,13 @@ SharedMemory::~SharedMemory() {
 
 bool SharedMemory::Read(size_t offset, std::span<uint8_t> into) const {
   if (offset > size_ || into.size() > size_ - offset) return false;
-  if (mapped_ != nullptr) {
-    // What is read first must be what was there first: the others' writes are ordered too.
-    std::memcpy(into.data(), mapped_ + offset, into.size());
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return true;
-  }
-  return ReadAllAt(fd_.get(), offset, into) == into.size();
+  const bool is_whole = mapped_ == nullptr
+                            ? ReadAllAt(fd_.get(), offset, into) == into.size()
+                            : std::memcpy(into.data(), mapped_ + offset, into.size()) != nullptr;
+  // What is read first must be what was there first: a producer writes a chunk's header last, with
+  // release order, so what is read after the header is at least as new as the header.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return is_whole;
 }
 
 ProducerMemory::ProducerMemory(std::unique_ptr<smb::Memory> memory, size_t page_bytes)
