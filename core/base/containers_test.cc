@@ -186,7 +186,7 @@ TEST(StableVector, MovesWithoutCopies) {
   StableVector<Counted> assigned;
   assigned = std::move(made);
   EXPECT_EQ(assigned.size(), 100u);
-  EXPECT_EQ(made.size(), 0u);
+  EXPECT_EQ(made.size(), 0u);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(copies, 0);
 }
 
