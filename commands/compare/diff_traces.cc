@@ -107,14 +107,15 @@ void ReportFirst(Report& report, const OutputDiff& diff) {
 
 /// @param compares names what is compared, for programs
 /// @param inputs the sides' files
+/// @param same A and B are the same
 /// @param remark about side A, for people
 Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
-                const char* compares, const Both<std::string>& inputs,
+                const char* compares, bool same, const Both<std::string>& inputs,
                 const std::string& remark = {}) {
   Report report = args.format == Format::kJsonl
                       ? Report(context.console, Format::kJson, kDiffDocument, Report::kOneLine)
                       : Report(context.console, args.format, kDiffDocument);
-  report.Data({{"compares", compares}, {"same", diff.Same()}});
+  report.Data({{"compares", compares}, {"same", same}});
   for (const Side side : kSides) {
     const uint64_t of_service = diff.service_packets[side];
     report.Paragraph(fmt::format(
@@ -128,12 +129,13 @@ Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
                                                {"packets", diff.packets[side]},
                                                {"service_packets", of_service}});
   }
-  report.Data(
-      {{"counts", FieldsToJson(diff.counts)}, {"sequences_in_both", diff.sequences_matched}});
-  report.Paragraph(fmt::format(
-      "{} in {} in both: {}", Count(diff.counts.matched, "packet"),
-      Count(diff.sequences_matched, "sequence"),
-      diff.Same() ? "A and B are the same" : "A and B differ: " + CountsText(diff.counts)));
+  report.Data({{"counts", FieldsToJson(diff.counts)},
+               {"sequences_in_both", diff.sequences_matched},
+               {"sequences_with_other_ids", diff.renamed_sequences},
+               {"packets_with_other_ids", diff.renamed_packets}});
+  report.Paragraph(fmt::format("{} in {} in both: {}", Count(diff.counts.matched, "packet"),
+                               Count(diff.sequences_matched, "sequence"),
+                               ComparedText(diff, {"A and B are the same", "A and B differ"})));
   if (diff.buffers.empty())
     report.Paragraph("Counters were not compared: A or B has no TraceStats packet.");
   ReportFirst(report, diff);
@@ -160,8 +162,8 @@ Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
     compared.error().hint = fmt::format("compared with {}", args.input.paths[0]);
     return tl::unexpected<Error>(std::move(compared.error()));
   }
-  Report report =
-      ReportOf(context, args, *compared, "traces", {args.input.paths[0], args.input.paths[1]});
+  Report report = ReportOf(context, args, *compared, "traces", compared->Same(),
+                           {args.input.paths[0], args.input.paths[1]});
   RS_RETURN_IF_ERROR(report.Finish());
   return compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean : ExitCode::kNotice;
 }
@@ -177,10 +179,9 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                 "see 'ringscope info'");
   RS_ASSIGN_OR_RETURN(const TraceCheck check,
                       CheckWithTrace(context, sessions, args.sides.a, trace, args.limit));
-  RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
   const ReplayOutcome& outcome = check.outcome;
   Report report =
-      ReportOf(context, args, check.diff, "replay_and_trace", {outcome.path, trace},
+      ReportOf(context, args, check.diff, "replay_and_trace", check.Same(), {outcome.path, trace},
                fmt::format("session {}{}, read {}: ", outcome.session,
                            outcome.clone ? fmt::format(", clone {}", *outcome.clone) : "",
                            ReadsText(outcome.reads)));
@@ -188,9 +189,20 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                {"reads", FieldsToJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
+  report.Data({{"searched_reads", check.searched_reads},
+               {"recorded_reads", check.recorded ? FieldsToJson(*check.recorded) : Json()}});
   const auto print = [&](const std::string& text) {
     if (!text.empty()) report.Paragraph("\n" + text);
   };
+  if (check.recorded)
+    print(
+        fmt::format("With the reads that the log has, A and B differ: {}. Reads that fit B better "
+                    "were searched in it, and A is read there: when the service read is recorded "
+                    "wrong.",
+                    CountsText(*check.recorded)));
+  else if (check.searched_reads)
+    print(
+        "Reads that fit B better than the recorded ones were searched in it, and none were found.");
   print(ReadsNotes(outcome.reads));
   if (check.has_recorder_identity)
     print(

@@ -114,10 +114,14 @@ void ReportSummary(Console& console, const RecordSummary& summary) {
   report.Data("compared", Json());
   if (summary.check) {
     const OutputDiff& diff = summary.check->diff;
+    const std::string trace = Printable(summary.args.compare);
     add("compared",
-        fmt::format("its replay {} {}: {}", differs ? "differs from" : "equals",
-                    Printable(summary.args.compare),
-                    differs ? CountsText(diff.counts) : Count(diff.packets.b, "packet")),
+        summary.check->recorded
+            ? fmt::format("its replay differs from {} where the log has the reads: {}", trace,
+                          CountsText(*summary.check->recorded))
+            : ComparedText(diff, {fmt::format("its replay equals {}: {}", trace,
+                                              Count(diff.packets.b, "packet")),
+                                  "its replay differs from " + trace}),
         {{"compared",
           {{"trace", summary.args.compare},
            {"same", !differs},

@@ -1,5 +1,7 @@
 #include "commands/session/trace_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -57,16 +59,16 @@ class ServiceView : public ReplayListener {
   std::vector<Seen> producers_;
 };
 
-/// A log, as a reader of sessions is at it, and the trace to compare it with.
+/// A log, and the trace to compare it with.
 struct CheckedLog {
   Context& context;
-  const SessionReader& sessions;
+  const ReplayChoices& choices;
   const std::string& trace;
   const ReplayOutput& written;  // what the trace has
   const size_t listed;
 };
 
-/// Replays a log as far as a trace, reads that, and compares.
+/// Replays the session that a reader is at as far as a trace, reads that, and compares.
 Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
                          const ReplayChoices& choices) {
   RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
@@ -87,30 +89,62 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
   return check;
 }
 
-Result<TraceCheck> CheckAgain(const CheckedLog& log, const ReplayChoices& choices,
-                              std::optional<uint64_t> session) {
-  SessionPlace place = log.sessions.place();
-  if (session) place.tracing = session;
-  SessionReader again(log.sessions, place, "replaying");
+/// A session of the log, or a clone of it, whose trace it may be.
+struct TraceOwner {
+  SessionPlace place;
+  std::optional<CloneFacts> clone;
+};
+
+/// @param sessions is at the first session @return its sessions and, of each, its clones
+Result<std::vector<TraceOwner>> OwnersIn(SessionReader& sessions) {
+  if (sessions.clone() != nullptr)
+    return std::vector{TraceOwner{sessions.place(), *sessions.clone()}};
+  std::vector<TraceOwner> owners;
+  for (bool more = true; more;) {
+    SessionPlace place = sessions.place();
+    RS_ASSIGN_OR_RETURN(const SessionIndex index, sessions.recording().Index(place));
+    const size_t count = place.tracing ? 1 : std::max<size_t>(index.tracing.size(), 1);
+    for (size_t i = 0; i < count; ++i, ++place.number) {
+      if (count > 1) place.tracing = index.tracing[i];
+      owners.push_back({place, {}});
+      for (const CloneFacts& clone : index.clones)
+        if (!clone.failed && (count == 1 || clone.session == place.tracing))
+          owners.push_back({place, clone});
+    }
+    RS_ASSIGN_OR_RETURN(more, sessions.NextSession());
+  }
+  return owners;
+}
+
+Result<TraceCheck> CheckOne(const CheckedLog& log, const SessionReader& sessions,
+                            const TraceOwner& owner, const ReplayChoices& choices) {
+  SessionReader again(sessions, owner.place, "replaying");
   RS_RETURN_IF_ERROR(again.NextSession());
+  if (owner.clone) again.EndWith(*owner.clone);
   auto check = Check(log, again, choices);
-  if (check) check->session = session;
+  if (!check) return check;
+  check->outcome.session = owner.place.number;
+  check->session = owner.place.tracing;
   return check;
 }
 
-/// Of several tracing sessions, checks the one that is most like the trace.
-Result<TraceCheck> CheckBestOf(const CheckedLog& log, const ReplayChoices& choices,
-                               const std::vector<uint64_t>& sessions) {
-  Result<TraceCheck> best =
-      Fail(ErrorCode::kUsage, "the trace is of none of the log's sessions", {log.trace, {}, {}});
-  for (const uint64_t session : sessions) {
-    Result<TraceCheck> check = CheckAgain(log, choices, session);
-    if (!check && check.error().code != ErrorCode::kUsage) return check;
-    if (!check) continue;
-    if (!best || check->diff.counts.matched > best->diff.counts.matched) best = std::move(check);
-    if (best->Same()) break;
-  }
-  return best;
+/// When the service reads for a file does not show on its sockets, but it does in the file. Keeps
+/// the reads that are closer to it: the recorded ones, or those that are found in the file.
+void TryOtherReads(const CheckedLog& log, const SessionReader& sessions, const TraceOwner& owner,
+                   TraceCheck& check) {
+  const ReadsUsed& reads = check.outcome.reads;
+  if (owner.clone || check.diff.Same() || log.choices.reads.mode != ReadsMode::kAuto ||
+      (!reads.assumed && reads.seen_in_file == 0))
+    return;
+  ReplayChoices like = log.choices;
+  like.reads.like = log.trace;
+  Result<TraceCheck> found = CheckOne(log, sessions, owner, like);
+  if (!reads.assumed) check.searched_reads = true;
+  // Of a trace that has hardly a packet of this session, no reads can be found.
+  if (!found || !found->diff.IsCloserThan(check.diff)) return;
+  if (!reads.assumed) found->recorded = check.diff.counts;
+  found->searched_reads = check.searched_reads;
+  check = *std::move(found);
 }
 
 }  // namespace
@@ -128,6 +162,15 @@ std::string CountsText(const DiffCounts& counts) {
   return parts.empty() ? "no difference" : Joined(parts);
 }
 
+std::string ComparedText(const OutputDiff& diff, const Both<std::string>& words) {
+  const std::string text =
+      diff.Same() ? words.a : fmt::format("{}: {}", words.b, CountsText(diff.counts));
+  if (diff.renamed_sequences == 0) return text;
+  return fmt::format("{}, {} the ids of {} ({})", text, diff.Same() ? "but for" : "and",
+                     Count(diff.renamed_sequences, "sequence"),
+                     Count(diff.renamed_packets, "packet"));
+}
+
 Result<ReplayOutput> ReadTraceOutput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
   std::vector<Damage> damage;
@@ -142,21 +185,28 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
                                   size_t listed) {
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written, ReadTraceOutput(context, trace));
-  const CheckedLog log{context, sessions, trace, written, listed};
-  Result<TraceCheck> check = Check(log, sessions, choices);
-  if (sessions.clone() != nullptr || sessions.recording().is_read_once()) return check;
-  if (sessions.tracing_sessions().size() > 1)
-    return CheckBestOf(log, choices, sessions.tracing_sessions());
-  if (choices.reads.mode != ReadsMode::kAuto) return check;
-  // When the service reads for a file does not show in the log, but it does in the file.
-  if (check &&
-      (check->Same() || (!check->outcome.reads.assumed && check->outcome.reads.seen_in_file == 0)))
-    return check;
-  ReplayChoices like = choices;
-  like.reads.like = trace;
-  Result<TraceCheck> with_reads = CheckAgain(log, like, {});
-  // Of a trace that has hardly a packet of this session, no reads can be found.
-  return with_reads ? std::move(with_reads) : std::move(check);
+  const CheckedLog log{context, choices, trace, written, listed};
+  if (sessions.recording().is_read_once()) return Check(log, sessions, choices);
+  RS_ASSIGN_OR_RETURN(std::vector<TraceOwner> owners, OwnersIn(sessions));
+  // The service's events show whether the trace is of a clone; without them it may be.
+  const auto is_out = [&](const TraceOwner& one) {
+    return owners.size() > 1 && written.is_clone && *written.is_clone != one.clone.has_value();
+  };
+  if (!std::ranges::all_of(owners, is_out)) std::erase_if(owners, is_out);
+  Result<TraceCheck> best = Fail(ErrorCode::kUsage, "");
+  const TraceOwner* chosen = nullptr;
+  for (const TraceOwner& owner : owners) {
+    Result<TraceCheck> check = CheckOne(log, sessions, owner, choices);
+    if (!check && (check.error().code != ErrorCode::kUsage || owners.size() == 1)) return check;
+    if (!check || (best && !check->diff.IsCloserThan(best->diff))) continue;
+    best = std::move(check);
+    chosen = &owner;
+    if (best->diff.Same()) break;
+  }
+  if (!best)
+    return Fail(ErrorCode::kUsage, "the trace is of none of the log's sessions", {trace, {}, {}});
+  TryOtherReads(log, sessions, *chosen, *best);
+  return best;
 }
 
 }  // namespace ringscope

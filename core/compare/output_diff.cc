@@ -154,6 +154,10 @@ class OutputComparison {
     }
     CompareAlone(pairs);
     diff_.counts.matched += current_.counts.matched;
+    if (a != nullptr && b != nullptr && a->name != b->name) {
+      ++diff_.renamed_sequences;
+      diff_.renamed_packets += current_.counts.matched;
+    }
     if (current_.counts.all() > 0) diff_.sequences.push_back(std::move(current_));
   }
 

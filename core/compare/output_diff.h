@@ -37,6 +37,8 @@ struct ReplayOutput {
   uint64_t packets = 0;
   uint64_t service_packets = 0;  // left out: written by the service itself
   bool is_damaged = false;       // the file: these are the packets that could be read
+  /// The file is of a clone, by the service's events; absent: it has none of them.
+  std::optional<bool> is_clone;
 };
 
 /// A packet that the outputs do not agree on.
@@ -64,12 +66,20 @@ struct OutputDiff {
   Both<uint64_t> packets;
   Both<uint64_t> service_packets;
   uint64_t sequences_matched = 0;
+  uint64_t renamed_sequences = 0;  // of these, with another trusted_packet_sequence_id
+  uint64_t renamed_packets = 0;    // of these sequences in both
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
   std::array<std::vector<OutputDifference>, kDifferenceKinds> listed;
   std::vector<BufferDiff> buffers;  // with their counters, where both files have them
 
+  /// Returns true if nothing but the ids of sequences differs.
   bool Same() const { return counts.all() == 0; }
+  /// Returns true if the outputs have more in common than those of the other comparison.
+  bool IsCloserThan(const OutputDiff& other) const {
+    return counts.matched != other.counts.matched ? counts.matched > other.counts.matched
+                                                  : counts.all() < other.counts.all();
+  }
 };
 
 /// Compares two outputs. Sequences are matched one to one by what they have in common, whatever

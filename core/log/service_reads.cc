@@ -52,12 +52,23 @@ bool ServiceReads::TakeDue(uint64_t time_ns) {
   return true;
 }
 
-/// The next read is at the next multiple of the period on CLOCK_MONOTONIC; the service counts in
-/// whole milliseconds.
-void ServiceReads::Arm(uint64_t now_ns) {
-  const uint64_t period_ms = stream_->period_ns / kServiceMs;
+/// The next multiple of a period on CLOCK_MONOTONIC; the service counts in whole milliseconds.
+uint64_t ServiceReads::NextMultiple(uint64_t period_ms, uint64_t now_ns) const {
   const uint64_t now_ms = (now_ns - boot_ahead_ns_.value_or(0)) / kServiceMs;
-  due_ns_ = Later(now_ns, (period_ms - now_ms % period_ms) * kServiceMs);
+  return Later(now_ns, (period_ms - now_ms % period_ms) * kServiceMs);
+}
+
+void ServiceReads::Arm(uint64_t now_ns) {
+  due_ns_ = NextMultiple(stream_->period_ns / kServiceMs, now_ns);
+}
+
+bool ServiceReads::TakeStatistics(std::optional<uint64_t> session, uint64_t now_ns) {
+  const auto found = sessions_.find(session.value_or(0));
+  if (found == sessions_.end()) return true;
+  SessionFacts& facts = found->second;
+  if (now_ns < facts.statistics_due_ns) return false;
+  facts.statistics_due_ns = NextMultiple(facts.config.snapshot_interval_ms, now_ns);
+  return true;
 }
 
 void ServiceReads::StartStream(std::optional<uint64_t> session, const TraceConfigFacts& config,
@@ -91,7 +102,7 @@ ServiceReads::Due ServiceReads::Take(const Op& op, std::optional<uint64_t> time_
       Overloaded{
           [&](const TraceConfigRecord& record) {
             SessionFacts& facts = sessions_[record.session.value_or(0)];
-            facts = {ReadTraceConfigFacts(wire::AsBytes(record.config)), false};
+            facts = {.config = ReadTraceConfigFacts(wire::AsBytes(record.config))};
             const bool other_streams = is_open() && !(all_ && sessions_.size() == 1);
             if ((all_ || facts.config.write_into_file) && !other_streams)
               StartStream(record.session, facts.config, time_ns);

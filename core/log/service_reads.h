@@ -41,6 +41,10 @@ class ServiceReads {
   /// trigger.
   bool AnswersNothing(const ReadPass& read) const;
 
+  /// Returns true if the service adds statistics to a read that left nothing: to the first one of a
+  /// session, and to the first one after each multiple of its snapshot interval.
+  bool TakeStatistics(std::optional<uint64_t> session, uint64_t now_ns);
+
   /// Returns true if the config of a session has write_into_file.
   bool WritesFile(std::optional<uint64_t> session) const {
     const auto found = sessions_.find(session.value_or(0));
@@ -62,6 +66,7 @@ class ServiceReads {
   struct SessionFacts {
     TraceConfigFacts config;
     bool triggered = false;
+    uint64_t statistics_due_ns = 0;
   };
   struct Stream {
     std::optional<uint64_t> session;
@@ -80,6 +85,7 @@ class ServiceReads {
   void StartStream(std::optional<uint64_t> session, const TraceConfigFacts& config,
                    std::optional<uint64_t> time_ns);
   void Arm(uint64_t now_ns);
+  uint64_t NextMultiple(uint64_t period_ms, uint64_t now_ns) const;
   void StartNow(uint64_t now_ns);
   Due EndStream();
   Due TakeFlush(const FlushRequested& flush, uint64_t now_ns);

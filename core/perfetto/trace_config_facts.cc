@@ -134,6 +134,11 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
         facts.clear_period_ms = wire::LastVarint(
             field->bytes, proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs);
+      if (field->number == proto::TraceConfig::kBuiltinDataSources)
+        if (const auto ms = wire::LastVarint(
+                field->bytes, proto::TraceConfig::BuiltinDataSource::kSnapshotIntervalMs);
+            ms.value_or(0) != 0)
+          facts.snapshot_interval_ms = std::min(*ms, kLongestPeriodMs);
       if (field->number == proto::TraceConfig::kUniqueSessionName)
         facts.unique_session_name = wire::AsText(field->bytes);
       if (field->number == proto::TraceConfig::kOutputPath)

@@ -63,6 +63,7 @@ struct TraceConfigFacts {
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> duration_ms;
+  uint64_t snapshot_interval_ms = 10'000;  // of clocks, and after which statistics are due
   std::string unique_session_name;
   std::string output_path;
   std::vector<ConfiguredBuffer> buffers;  // by index

@@ -21,11 +21,12 @@ ReadPolicy::ReadPolicy(Session& session, const ReadsChoice& choice, HasReads has
       service_(choice.mode == ReadsMode::kStreamed, choice.every_ns) {}
 
 void ReadPolicy::BeginAt(uint64_t time_ns) {
-  first_ns_ = time_ns;
+  first_ns_ = now_ns_ = time_ns;
   if (mode_ == ReadsMode::kStreamed || mode_ == ReadsMode::kAuto) service_.Begin(time_ns);
 }
 
 Status ReadPolicy::BeforeTime(uint64_t time_ns) {
+  now_ns_ = time_ns;
   if (mode_ == ReadsMode::kStreamed || mode_ == ReadsMode::kAuto)
     return service_.TakeDue(time_ns) ? OnFileRead() : Status{};
   if (mode_ != ReadsMode::kEvery || time_ns < first_ns_ || every_ns_ == 0) return {};
@@ -111,7 +112,10 @@ ReadsUsed ReadPolicy::used() const {
 Result<bool> ReadPolicy::Pass(std::optional<uint64_t> max_bytes, Session::Reach reach,
                               std::optional<uint64_t> session) {
   ++passes_;
-  return session_.ReadAllBuffers(max_bytes, reach, session);
+  RS_ASSIGN_OR_RETURN(const bool at_limit, session_.ReadAllBuffers(max_bytes, reach, session));
+  if (!at_limit && (reach == Session::Reach::kClone || service_.TakeStatistics(session, now_ns_)))
+    session_.AddStatistics(reach, session);
+  return at_limit;
 }
 
 /// Makes passes over all buffers until one does not reach its limit.

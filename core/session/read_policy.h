@@ -120,6 +120,7 @@ class ReadPolicy {
   const HasReads has_reads_;
   const bool is_reconfigured_;
   ServiceReads service_;
+  uint64_t now_ns_ = 0;  // of the last record that has a time
   uint64_t passes_ = 0;
   uint64_t first_ns_ = 0;      // kEvery
   uint64_t periods_read_ = 0;  // kEvery

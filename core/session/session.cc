@@ -174,7 +174,7 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   buffer.policy = choice.policy.value_or(setup.policy);
   buffer.session = setup.session;
   const bool was_read = setup.session && read_sessions_.contains(*setup.session);
-  buffer.is_read = buffer.has_statistics = was_read;
+  buffer.is_read = was_read;
   buffer.is_state_written = was_read && !options_.clone;
   differs_from_log_ |= buffer.requested_size != setup.size || buffer.policy != setup.policy;
   const auto logs = FindEngine(LogsEngine(setup));

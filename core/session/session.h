@@ -97,8 +97,7 @@ struct SessionBuffer {
   std::unique_ptr<VmFeed> vm_feed;  // of the engine, where `observer` is not
   std::unique_ptr<Engine> engine;
   bool freed = false;
-  bool is_read = false;         // its session, or the clone that has it, had its first pass
-  bool has_statistics = false;  // its session's trace has a TraceStats packet
+  bool is_read = false;  // its session, or the clone that has it, had its first pass
   /// True if packets folded into a state from now on are in no trace that this replay makes.
   bool is_state_written = false;
   std::vector<protovm::VmAccount> former_vms;  // that left with all that the buffer held
@@ -181,6 +180,9 @@ class Session {
   /// @return whether the limit was reached (so that there may be more)
   Result<bool> ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach = Reach::kOpen,
                               std::optional<uint64_t> session = std::nullopt);
+  /// The service adds its statistics to a pass that it has made. They give an id to each sequence
+  /// of these buffers that has none.
+  void AddStatistics(Reach reach, std::optional<uint64_t> session);
   Status ReadClone(BufferId id);
   /// Returns true if any buffer has another engine, size or policy than the log gives it.
   bool differs_from_log() const { return differs_from_log_; }

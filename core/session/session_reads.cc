@@ -146,13 +146,15 @@ Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach re
                     bytes));
     if (limited) return true;
   }
-  // The service adds its first statistics, which give an id to each sequence that they name.
-  for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
-    if (!buffer->session || std::exchange(buffer->has_statistics, true)) continue;
-    for (const SequenceKey writer : buffer->Writers()) SequenceIdsFor(*buffer).IdOf(writer);
-  }
   listeners_.Call(&ReplayListener::OnAllRead, *this, session);
   return false;
+}
+
+void Session::AddStatistics(Reach reach, std::optional<uint64_t> session) {
+  for (const SessionBuffer* buffer : BuffersInOrder(reach, session)) {
+    if (!buffer->session) continue;  // the log has no session whose trace it could be
+    for (const SequenceKey writer : buffer->Writers()) SequenceIdsFor(*buffer).IdOf(writer);
+  }
 }
 
 Status Session::ReadClone(BufferId id) {

@@ -92,6 +92,10 @@ class TraceResults : public SessionPackets {
       ++output.service_packets;
       if (view.content == proto::TracePacket::kTraceStats)
         output.stats = ReadTraceStats(view.content_bytes);
+      if (view.content == proto::TracePacket::kServiceEvent)
+        output.is_clone =
+            output.is_clone.value_or(false) ||
+            wire::LastVarint(view.content_bytes, proto::TracingServiceEvent::kCloneStarted);
       return {};
     }
     if (output.packets == UINT32_MAX)

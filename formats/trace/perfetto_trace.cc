@@ -382,8 +382,8 @@ void AppendServiceStats(std::string& out, const ServiceStats& stats) {
 
 }  // namespace
 
-std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             const TakenStats& taken) {
+std::string EncodeTraceStats(Session& session, const ServiceStats& service, const TakenStats& taken,
+                             const std::vector<ConfiguredBuffer>& configured) {
   std::vector<const SessionBuffer*> buffers;
   for (const auto& [id, buffer] : session.buffers()) buffers.push_back(&buffer);
   // Readers number the buffers by their place in this packet.
@@ -391,10 +391,19 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service,
                    [](const auto* a, const auto* b) { return a->index < b->index; });
 
   std::string stats;
+  std::vector<uint64_t> places;
+  uint64_t place = 0;
+  const auto add_unused = [&](uint64_t end) {
+    for (; place < std::min<uint64_t>(end, configured.size()); ++place)
+      AppendBufferStats(stats, {.buffer_size = configured[place].size_kb * 1024});
+  };
   for (const SessionBuffer* buffer : buffers) {
+    add_unused(buffer->index);
     const auto earlier = taken.find(buffer->id);
     AppendBufferStats(stats, earlier == taken.end() ? buffer->stats() : earlier->second);
+    places.push_back(place++);
   }
+  add_unused(configured.size());
   for (const uint32_t limit : kHistogramLimits)
     wire::AppendUint(stats, proto::TraceStats::kChunkPayloadHistogramDef, limit);
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -402,7 +411,7 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service,
     for (const SequenceKey writer : buffers[i]->Writers())
       session.SequenceIdsFor(*buffers[i]).IdOf(writer);
     buffers[i]->VisitWriterStats([&](const WriterStats& writer) {
-      AppendWriterStats(stats, session.SequenceIdsFor(*buffers[i]).IdOf(writer.sequence), i,
+      AppendWriterStats(stats, session.SequenceIdsFor(*buffers[i]).IdOf(writer.sequence), places[i],
                         *writer.histogram);
     });
   }
@@ -426,7 +435,7 @@ void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
   if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
     status = AddTraceConfig(wire::AsBytes(config->config));
-    if (clone_) config_ = config->config;
+    config_ = config->config;
   }
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
     status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
@@ -492,7 +501,8 @@ Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
 }
 
 Status TraceWriter::AddTraceStats(Session& session) {
-  const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_);
+  const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_,
+                                             ReadTraceConfigFacts(wire::AsBytes(config_)).buffers);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "core/session/session.h"
 #include "core/trace/packet_view.h"
 #include "core/trace/trace_scan.h"
@@ -140,7 +141,7 @@ class TraceWriter : public ReplayListener {
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
   std::map<BufferId, uint32_t> indexes_;  // in the trace config
-  std::string config_;                    // of the session that is cloned
+  std::string config_;                    // of the session
   TakenStats taken_;                      // at the last pass
   std::optional<ServiceStats> service_;   // likewise
   std::string pending_;
@@ -153,8 +154,10 @@ class TraceWriter : public ReplayListener {
 /// A TraceStats message: every buffer of the session, every sequence.
 /// @param service the counters of the service itself
 /// @param taken counters to write in the place of the buffers' own
+/// @param configured buffers of the trace config: a log has no id of one that nobody writes to
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             const TakenStats& taken = {});
+                             const TakenStats& taken = {},
+                             const std::vector<ConfiguredBuffer>& configured = {});
 
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
 inline constexpr uint64_t kMaxTracePacket = uint64_t{128} << 20;
