@@ -125,7 +125,10 @@ void ReportBuffers(Report& report, const SessionSummary& session) {
   report.Add("buffers", table, kInfoIndent);
 }
 
-void ReportProducers(Report& report, const std::vector<ProducerConnected>& producers) {
+void ReportProducers(Report& report, const SessionSummary& session) {
+  std::map<ProducerId, uint64_t> set_up;  // bytes of shared memory
+  for (const LifeEvent& event : session.life)
+    if (event.Is<SharedMemorySetUp>() && event.producer) set_up[*event.producer] = event.size;
   Table table({{"producer", Align::kRight, "producer"},
                {"name", Align::kLeft, "name"},
                {"uid", Align::kRight, "uid"},
@@ -136,10 +139,13 @@ void ReportProducers(Report& report, const std::vector<ProducerConnected>& produ
   const auto bytes = [](const std::optional<uint64_t>& size) {
     return size ? BytesCell(*size) : Cell("-", Json());
   };
-  for (const ProducerConnected& producer : producers)
+  for (const ProducerConnected& producer : session.producers) {
+    const auto known = set_up.find(producer.producer);
+    const auto size = known == set_up.end() ? producer.smb_size : std::optional(known->second);
     table.AddRow({NumberCell(Raw(producer.producer)), NameCell(producer.name),
                   NumberCell(producer.uid), Cell(std::to_string(producer.pid), producer.pid),
-                  NameCell(producer.sdk), bytes(producer.smb_size), bytes(producer.page_size)});
+                  NameCell(producer.sdk), bytes(size), bytes(producer.page_size)});
+  }
   report.Add("producers", table, kInfoIndent);
 }
 
@@ -188,7 +194,7 @@ void ReportSession(Report& report, uint64_t number, const SessionSummary& sessio
   report.Data("session", number);
   ReportFacts(report, session);
   ReportBuffers(report, session);
-  ReportProducers(report, session.producers);
+  ReportProducers(report, session);
   ReportEvents(report, session);
   ReportSequences(report, session);
 }

@@ -106,7 +106,7 @@ void ReportSummary(Console& console, const RecordSummary& summary) {
   add("others", UnseenText(summary), {{"producers_checked", counts.checks}});
   add("chunks", fmt::format("{}, {}", WithCommas(counts.chunks), HumanSize(counts.chunk_bytes)),
       {{"chunks", counts.chunks}, {"chunk_bytes", counts.chunk_bytes}});
-  add("gaps", DroppedText(summary.queue),
+  add("dropped", DroppedText(summary.queue),
       {{"recorder_gaps", summary.queue.gaps},
        {"dropped_records", summary.queue.dropped_records},
        {"dropped_bytes", summary.queue.dropped_bytes}});

@@ -30,7 +30,7 @@ TEST(RecordCommand, Text_BeginsWithTheVerdict) {
   const Ran ran = Record(folder, "true");
   EXPECT_EQ(ran.code, ExitCode::kClean);
   EXPECT_THAT(ran.err, HasSubstr("Nothing was recorded: no producer committed anything.\n"));
-  EXPECT_THAT(ran.err, HasSubstr("gaps       none"));
+  EXPECT_THAT(ran.err, HasSubstr("dropped    none"));
   EXPECT_THAT(ran.err, HasSubstr("next       ringscope info "));
   const Ran info = RunCommand(InfoCommand(), {folder.File("a.tblog")});
   EXPECT_THAT(info.out, HasSubstr("Nothing was recorded"));

@@ -264,6 +264,7 @@ void ListFields(JsonFieldWriter& io, const ReadsUsed& used) {
   if (used.recorded_end_unknown) io("recorded_end_unknown", true);
   io("empty_reads", used.empty_reads);
   if (used.seen_in_file > 0) io("seen_in_file", used.seen_in_file);
+  if (used.exceeded_file_bytes > 0) io("exceeded_file_bytes", used.exceeded_file_bytes);
   io("left_out", used.left_out);
   if (!used.like.empty())
     io("like", used.like, "like_packets", used.like_packets, "like_explained", used.like_explained);

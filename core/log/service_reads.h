@@ -50,6 +50,10 @@ class ServiceReads {
     const auto found = sessions_.find(session.value_or(0));
     return found != sessions_.end() && found->second.config.write_into_file;
   }
+  /// Returns the max_file_size_bytes of a session that is written into a file; 0: there is none.
+  uint64_t MaxFileBytes(std::optional<uint64_t> session) const {
+    return WritesFile(session) ? sessions_.at(session.value_or(0)).config.max_file_bytes : 0;
+  }
   /// Returns true if a session was or is streamed.
   bool streams() const { return stream_.has_value(); }
   /// Returns true if it has not ended, so that its last read is still to come.

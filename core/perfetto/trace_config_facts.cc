@@ -106,6 +106,18 @@ std::string OwnFieldsOf(Bytes data_source_config) {
   return own;
 }
 
+namespace {
+
+void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
+  using Builtin = proto::TraceConfig::BuiltinDataSource;
+  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
+    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
+  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
+    facts.shows_ends_of_reads = false;
+}
+
+}  // namespace
+
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   TraceConfigFacts facts;
   std::vector<std::string> buffer_names;  // that the sources have, by source
@@ -119,6 +131,10 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kWriteFlushMode)
         facts.write_flush_mode =
             static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
+      if (field->number == proto::TraceConfig::kCompressionType && field->value != 0)
+        facts.shows_ends_of_reads = false;
+      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
+        facts.max_file_bytes = field->value;
       if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
       if (field->number == proto::TraceConfig::kDurationMs) facts.duration_ms = field->value;
       if (field->number == proto::TraceConfig::kDeferredStart)
@@ -135,10 +151,10 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.clear_period_ms = wire::LastVarint(
             field->bytes, proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs);
       if (field->number == proto::TraceConfig::kBuiltinDataSources)
-        if (const auto ms = wire::LastVarint(
-                field->bytes, proto::TraceConfig::BuiltinDataSource::kSnapshotIntervalMs);
-            ms.value_or(0) != 0)
-          facts.snapshot_interval_ms = std::min(*ms, kLongestPeriodMs);
+        ReadBuiltinSources(field->bytes, facts);
+      if (field->number == proto::TraceConfig::kTraceFilter ||
+          field->number == proto::TraceConfig::kCompression)
+        facts.shows_ends_of_reads = false;
       if (field->number == proto::TraceConfig::kUniqueSessionName)
         facts.unique_session_name = wire::AsText(field->bytes);
       if (field->number == proto::TraceConfig::kOutputPath)

@@ -60,6 +60,8 @@ struct ReadsUsed {
   bool recorded_end_unknown = false;  // one of them is not known to have left nothing
   uint64_t empty_reads = 0;           // of a consumer, which the service answers with nothing
   uint64_t seen_in_file = 0;          // recorded because the service's file had grown
+  /// Bytes of max_file_size_bytes, where the replay reads more: the service's file ends there.
+  uint64_t exceeded_file_bytes = 0;
   uint64_t left_out = 0;              // of the log's own, after an assumed read had been made
   std::string like;                   // the trace whose reads these are; empty: none
   uint64_t like_packets = 0;          // in that trace, without the service's own

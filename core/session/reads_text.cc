@@ -39,6 +39,12 @@ std::string ReadsNotes(const ReadsUsed& used) {
   if (used.seen_in_file > 0)
     add(fmt::format("{} {} seen by the recorder as the service's file grew.",
                     Count(used.seen_in_file, "read"), used.seen_in_file == 1 ? "was" : "were"));
+  if (used.exceeded_file_bytes > 0)
+    add(
+        fmt::format("The service ends its file within a read, before it has max_file_size_bytes "
+                    "({}). The replay "
+                    "continues: which of its last packets are not in the file is not known.",
+                    Count(used.exceeded_file_bytes, "byte")));
   if (used.left_out > 0)
     add(fmt::format(
         "{} of the log came after the first assumed one, and were left out: use --reads "

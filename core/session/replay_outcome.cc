@@ -68,6 +68,9 @@ Result<ReplayOutcome> CountedReplay::Finish() {
     BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
     result.into_file = replay_.service_reads().WritesFile(buffer.session);
     result.read = counts.read;
+    const uint64_t most = replay_.service_reads().MaxFileBytes(buffer.session);
+    if (most != 0 && !outcome.clone && result.read.bytes >= most)
+      outcome.reads.exceeded_file_bytes = most;
     result.invalid = counts.invalid;
     if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;
   }

@@ -93,7 +93,7 @@ Status Session::Apply(const Op& op) {
           [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
           [&](const BufferFreed& freed) -> Status {
             if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
-            left_out_.erase(freed.id);
+            if (left_out_.erase(freed.id) > 0) left_before_.insert(freed.id);
             return {};
           },
           [&](const CloneRequested& clone) -> Status {
@@ -286,7 +286,7 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
                                    "skipped, as the service does",
                                    Raw(commit.producer)));
     // What producers commit after the end of a session, to a buffer that was freed, is no surprise.
-    if (refusal == Refusal::kNoSuchBuffer && !buffers_.contains(id))
+    if (refusal == Refusal::kNoSuchBuffer && !buffers_.contains(id) && !left_before_.contains(id))
       WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
                                              "up: its chunks are discarded",
                                              Raw(commit.producer), Raw(id)));

@@ -242,6 +242,7 @@ class Session {
   std::map<uint64_t, SequenceIds> sequence_ids_;  // by session of the service; 0: not known
   std::set<uint64_t> read_sessions_;              // of the service: had their first pass
   std::set<BufferId> left_out_;                   // set up, and not in what is replayed
+  std::set<BufferId> left_before_;                // likewise, and freed
   bool differs_from_log_ = false;
   bool file_copied_ = false;  // the clone's copy of the session's file is made
   /// Buffers of clones, by the service's number of the clone; those that it has none of yet are
