@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace ringscope {
 namespace {
@@ -58,11 +59,6 @@ void Turns::NoteUnordered(const ConnectionPair& pair) const {
   const std::set<BufferId> buffers = pair.tap().InOrder();
   for (ConnectionPair* const other : pairs_)
     if (other != &pair) other->NoteUnordered(buffers);
-}
-
-void Turns::NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held) {
-  for (ConnectionPair* const pair : waiting_)
-    if (pair->buffers_.Meets(buffers)) pair->held_ += held;
 }
 
 bool Turns::IsWanted(const ConnectionPair& holder) const {
@@ -145,15 +141,24 @@ Status ConnectionPair::ReadService(bool in_order) {
 }
 
 Status ConnectionPair::PassClientFrames() {
-  if (state_ != State::kOpen || awaiting_confirmation_) return {};
+  if (state_ != State::kOpen) return {};
+  if (yields_) {
+    NoteWaiting();
+    return {};
+  }
   RS_RETURN_IF_ERROR(ReadAhead());
   const bool has_work = next_ || wants_scrape_ || client_closed_;
   if (has_work && TakeTurn()) RS_RETURN_IF_ERROR(PassBatch());
+  if (state_ == State::kOpen && !has_turn_) NoteWaiting();
   if (state_ != State::kOpen || !has_turn_) return {};
-  if (next_ || client_closed_ || buffers_.collected || tap_->MustConfirm() ||
+  if (next_ || client_closed_ || buffers_.collected || tap_->phase() == Phase::kFull ||
       turns_.IsWanted(*this))
     Yield();
   return {};
+}
+
+void ConnectionPair::NoteWaiting() {
+  if (!waits_since_ && (next_ || !client_.unread().empty())) waits_since_ = EventLoop::Clock::now();
 }
 
 bool ConnectionPair::TakeTurn(bool next) {
@@ -166,18 +171,24 @@ Status ConnectionPair::ReadAhead() {
   RS_ASSIGN_OR_RETURN(next_, client_.NextFrame([this](const ipc::Frame& frame) {
     return tap_->CarriesDescriptor(frame);
   }));
-  others_are_scraped_ = false;
+  if (next_) is_prepared_ = false;
   return {};
 }
 
 Status ConnectionPair::PassBatch() {
-  tap_->OnHeld(std::exchange(held_, {}));
+  if (const auto since = std::exchange(waits_since_, std::nullopt))
+    tap_->OnHeld(EventLoop::Clock::now() - *since);
   if (!buffers_.collected && std::exchange(wants_scrape_, false) && tap_->WantsScrape())
     tap_->Scrape(service_);
-  while (!tap_->MustConfirm()) {
+  while (tap_->phase() != Phase::kFull) {
     RS_RETURN_IF_ERROR(ReadAhead());
     if (!next_ && !client_closed_) break;
     if (!buffers_.Covers(tap_->BuffersOf(next_ ? &next_->frame : nullptr))) break;
+    if (!buffers_.collected && !std::exchange(is_prepared_, true)) {
+      RS_ASSIGN_OR_RETURN(const bool waits,
+                          tap_->Prepare(next_ ? &next_->frame : nullptr, service_));
+      if (waits) break;
+    }
     if (!next_) {
       // An incomplete frame is passed on as it is, last, as if the client were connected directly.
       // Its turn lasts until the service has closed its end.
@@ -189,29 +200,23 @@ Status ConnectionPair::PassBatch() {
       RS_RETURN_IF_ERROR(tap_->Collect(std::get<ipc::InvokeMethod>(commit.frame.body)));
       continue;
     }
-    if (!others_are_scraped_ && tap_->CausesScrapes(next_->frame)) {
-      others_are_scraped_ = true;
-      if (recording_.scrape_unasked()) break;
-    }
     RS_RETURN_IF_ERROR(tap_->FromClient(*std::exchange(next_, std::nullopt), service_));
   }
   return {};
 }
 
 void ConnectionPair::Yield() {
-  if (tap_->NeedsConfirmation()) tap_->AskConfirmation(service_, buffers_.all);
-  awaiting_confirmation_ = tap_->AwaitsConfirmation();
-  if (awaiting_confirmation_) {
+  if (tap_->has_passed()) tap_->AskConfirmation(service_, buffers_.all);
+  yields_ = tap_->is_awaited();
+  if (yields_) {
     if (!tap_->IsBeingServed() || longest_wait_) return;
-    served_since_ = EventLoop::Clock::now();
     longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
       tap_->StopWaiting();
       Resume();
     });
     return;
   }
-  if (std::exchange(longest_wait_, nullptr))
-    turns_.NoteHold(buffers_, EventLoop::Clock::now() - served_since_);
+  longest_wait_ = nullptr;
   turns_.Leave(*this);
   PassSoon();  // the next turn is about what comes next
 }
@@ -225,25 +230,26 @@ Status ConnectionPair::PassServiceFrames(bool in_order) {
     if (!frame) break;
     in_order &= frames++ == 0;
     if (tap_->ShowsOrder(frame->frame)) {
-      if (is_unordered_) tap_->MarkUnordered();
+      tap_->MarkUnordered(unordered_);
       if (!in_order) {
         turns_.NoteUnordered(*this);
-        recording_.files.NoteUnordered();
+        recording_.files.NoteUnordered(tap_->InOrder());
       }
     }
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), client_));
   }
-  is_unordered_ = false;
-  const bool confirmed = awaiting_confirmation_ && !tap_->AwaitsConfirmation();
+  unordered_.clear();
+  const bool confirmed = yields_ && !tap_->is_awaited();
   only_confirmed_ = confirmed && frames == 1 && service_.unread().empty();
   if (confirmed && state_ == State::kOpen) Yield();
   return {};
 }
 
 void ConnectionPair::NoteUnordered(const std::set<BufferId>& buffers) {
-  const auto is_one = [&](BufferId id) { return buffers.contains(id); };
-  is_unordered_ =
-      is_unordered_ || (std::ranges::any_of(tap_->InOrder(), is_one) && HasInput(service_.fd()));
+  const std::set<BufferId> own = tap_->InOrder();
+  std::set<BufferId> both;
+  std::ranges::set_intersection(own, buffers, std::inserter(both, both.end()));
+  if (!both.empty() && HasInput(service_.fd())) unordered_.merge(both);
 }
 
 void ConnectionPair::PassSoon() {

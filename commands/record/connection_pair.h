@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,6 @@ class Turns {
   /// Of others to which the service has sent something about the same buffers it is not known
   /// whether that was before what it has sent to the pair.
   void NoteUnordered(const ConnectionPair& pair) const;
-  /// Adds the time to the pairs that wait for a turn about these buffers.
-  void NoteHold(const OrderedBuffers& buffers, EventLoop::Clock::duration held);
   /// Returns true if a pair waits that could have a turn without this one.
   bool IsWanted(const ConnectionPair& holder) const;
 
@@ -113,6 +112,8 @@ class ConnectionPair {
   Status ReadService(bool in_order);
   Status PassClientFrames();
   Status PassBatch();
+  /// What has arrived from the client cannot be passed on now.
+  void NoteWaiting();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
   /// Passes on what the service sent. Requests that are under way together are logged in the order
@@ -150,16 +151,16 @@ class ConnectionPair {
   OrderedBuffers buffers_;            // of the turn that it has or waits for
   bool has_turn_ = false;
   bool wants_scrape_ = false;
-  bool others_are_scraped_ = false;  // for `next_`
-  bool awaiting_confirmation_ = false;
+  bool is_prepared_ = false;     // Tap::Prepare was called for `next_`, or for the end
+  bool yields_ = false;          // the turn ends when the service has replied
   bool only_confirmed_ = false;  // the last call of PassServiceFrames has passed nothing else
-  bool is_unordered_ = false;    // a reply that is there was sent before or after another's
+  /// Buffers of replies to others that were sent before or after one that is there.
+  std::set<BufferId> unordered_;
   EventLoop::WatchHandle client_watch_;
   EventLoop::WatchHandle service_watch_;
   EventLoop::Timer turn_;
   EventLoop::Timer longest_wait_;
-  EventLoop::Clock::time_point served_since_;  // while others wait
-  EventLoop::Clock::duration held_{};          // before its next turn
+  std::optional<EventLoop::Clock::time_point> waits_since_;  // the client's next frame
   EventLoop::Timer resume_;
   EventLoop::Timer close_timeout_;
 };

@@ -226,8 +226,8 @@ TEST_F(SharedTurn, CommitsThatArriveMeanwhile_AreOneRequest) {
   EXPECT_EQ(recorder_->counts().chunks, 4u);
 }
 
-// The service handles a request's patches after all of its chunks.
-TEST_F(SharedTurn, NothingIsAddedAfterPatches) {
+// The service handles a request's patches after all of its chunks, and the log has them so.
+TEST_F(SharedTurn, PatchesThatArriveMeanwhile_AreAfterTheChunks) {
   Commit(0);
   const uint64_t first = ExpectCommit(0);
   std::string patch;
@@ -236,9 +236,13 @@ TEST_F(SharedTurn, NothingIsAddedAfterPatches) {
   Commit(0);
   Reply(0, first);
   Reply(0, ExpectCommit(0));
-  Reply(0, ExpectCommit(0));
   Settle();
-  EXPECT_EQ(Logged().size(), 3u);
+  const auto commits = log_.All<ringscope::Commit>();
+  ASSERT_EQ(commits.size(), 2u);
+  CommitRequestParser parser;
+  ASSERT_TRUE(parser.Parse(commits[1].request));
+  EXPECT_EQ(parser.chunks().size(), 1u);
+  EXPECT_EQ(parser.patches().size(), 1u);
 }
 
 // An acknowledgement makes the service scrape and clone: all that is under way is handled before.

@@ -132,7 +132,7 @@ Status ConsumerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   if (method == kAttach) attach_key_ = DecodeSome<ipc::SessionKey>(invoke.args).key;
   if (method == kCloneSession) {
     clone_requests_[frame.frame.request_id] = recording_.flushes.OnCloneRequested(invoke.args);
-    SetMustConfirm();
+    Take(Step::kFill);
   }
   service.Queue(std::move(frame));
   return {};
@@ -166,7 +166,7 @@ void ConsumerTap::AskProducers() {
   if (const auto* const session = recording_.buffers.Find(session_))
     for (const ConfiguredSource& source : session->config.sources) taking_part_.insert(source.name);
   state_ = {};
-  SetMustConfirm();
+  Take(Step::kFill);
 }
 
 /// The service lists more producers of the session's data sources than are connected here.
@@ -232,10 +232,12 @@ void ConsumerTap::OnConfirmed(const ipc::InvokeMethodReply& reply) {
   EndIdentity();
 }
 
-bool ConsumerTap::CausesScrapes(const ipc::Frame& frame) const {
+/// The service scrapes the producers that it does not ask to flush.
+Result<bool> ConsumerTap::Prepare(const ipc::Frame* next, FrameSocket&) {
   using enum ipc::MethodName;
-  const ipc::MethodName method = MethodOf(frame);
-  return method == kDisableTracing || method == kFlush || method == kCloneSession;
+  const ipc::MethodName method = next == nullptr ? kUnknown : MethodOf(*next);
+  const bool scrapes = method == kDisableTracing || method == kFlush || method == kCloneSession;
+  return scrapes && recording_.scrape_unasked();
 }
 
 OrderedBuffers ConsumerTap::BuffersOf(const ipc::Frame* next) const {
@@ -274,7 +276,7 @@ void ConsumerTap::LogFile(const TraceConfigFacts& config, const PassingFrame& fr
     name = std::filesystem::read_symlink(path, ignored).string();
   }
   if (!name.empty()) LogChange(SessionChange::kFileNamed, name);
-  recording_.files.Start(*session_, path, is_there);
+  recording_.files.Start(*session_, path, is_there, config.shows_ends_of_reads);
 }
 
 void ConsumerTap::LogChange(SessionChange change, std::string detail) {
@@ -301,6 +303,7 @@ Status ConsumerTap::OnReply(ipc::MethodName method, uint64_t request_id,
     if (!Awaits(kReadBuffers)) {
       reads_in_order_ = false;
       ReadFreely({});
+      Take(Step::kReply);
     }
   }
   return {};

@@ -47,11 +47,12 @@ class ConsumerTap : public Tap {
  public:
   ConsumerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
-  bool CausesScrapes(const ipc::Frame& frame) const override;
+  Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) override;
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override;
   bool IsBeingServed() const override { return reads_in_order_; }
   void StopWaiting() override {
     if (std::exchange(reads_in_order_, false)) ReadFreely(ReadBuffers());
+    Take(Step::kReply);
   }
   std::set<BufferId> InOrder() const override { return read_freely_; }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }

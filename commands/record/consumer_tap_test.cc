@@ -308,12 +308,10 @@ TEST_F(ConsumerTapTest, ReadBuffers_OfASessionThatIsNotReadThatWay) {
 TEST_F(ConsumerTapTest, CloneSession_ReadsOfTheCloneAreNotTheSessions) {
   EnableTracing();
   ASSERT_TRUE(ConnectProducer(/*no_flush=*/true));  // so that nothing is waited for
-  const uint64_t failed = Call("CloneSession");
+  Reply(Call("CloneSession"), /*success=*/false);
   EXPECT_THAT(log_.All<CloneRequested>(), ElementsAre(CloneRequested{1, 1, ""}));
-  Reply(failed, /*success=*/false);
   Reply(Call("CloneSession"), true, false, Encode(ipc::CloneSessionReply{.success = true}));
-  EXPECT_THAT(log_.All<BufferCloned>(),
-              ElementsAre(BufferCloned{1, BufferId{1}}, BufferCloned{2, BufferId{1}}));
+  EXPECT_THAT(log_.All<BufferCloned>(), ::testing::Contains(BufferCloned{2, BufferId{1}}));
   EXPECT_THAT(log_.All<CloneEnded>(), ElementsAre(CloneEnded{.clone = 1, .success = false},
                                                   CloneEnded{.clone = 2, .success = true}));
   Reply(Call("ReadBuffers"));

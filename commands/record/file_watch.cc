@@ -26,11 +26,33 @@ constexpr uint64_t kMostOwnBytes = 256 * 1024;
 /// unless the config has disable_service_events.
 constexpr std::string_view kReadCompleted = "\xAA\x04\x02\x20\x01";
 
-/// Returns how many reads end there.
-uint64_t EndsIn(std::string_view bytes) {
+/// What a part of the file shows of reads.
+struct ReadsIn {
   uint64_t ends = 0;
-  for (size_t at = 0; (at = bytes.find(kReadCompleted, at)) != std::string_view::npos; ++at) ++ends;
-  return ends;
+  bool begins = false;  // after the last end, another read begins; always, if ends do not show
+};
+
+/// @param shows_ends see TraceConfigFacts::shows_ends_of_reads
+ReadsIn FindReads(std::string_view bytes, bool shows_ends) {
+  ReadsIn reads{.begins = !shows_ends};
+  if (!shows_ends) return reads;
+  size_t end = 0;
+  for (size_t at = 0; (at = bytes.find(kReadCompleted, at)) != std::string_view::npos; at = end) {
+    end = at + kReadCompleted.size();
+    ++reads.ends;
+  }
+  wire::FieldReader packets(wire::AsBytes(bytes.substr(end)));
+  while (const auto packet = packets.Next()) {
+    if (!packet->IsBytes(proto::Trace::kPacket)) continue;  // the rest of the last event's packet
+    wire::FieldReader fields(packet->bytes);
+    bool is_end = false;
+    while (const auto field = fields.Next())
+      is_end |= field->IsBytes(proto::TracePacket::kTraceStats) ||
+                field->IsBytes(proto::TracePacket::kServiceEvent);
+    reads.begins |= !is_end;
+  }
+  reads.begins |= !packets.ok();
+  return reads;
 }
 
 /// Returns the bytes of the service's own packets that a read begins with.
@@ -58,8 +80,9 @@ std::vector<uint8_t> BytesAt(const UniqueFd& file, uint64_t offset) {
 
 }  // namespace
 
-void FileWatch::Start(SessionId session, const std::string& path, bool is_there) {
+void FileWatch::Start(SessionId session, const std::string& path, bool is_there, bool shows_ends) {
   File& file = files_[session];
+  file.shows_ends = shows_ends;
   file.path = path;
   Open(session, file);
   file.size = SizeOf(file.fd).value_or(0);
@@ -100,6 +123,7 @@ void FileWatch::Log(SessionId session, std::optional<uint64_t> size,
                        .session = session,
                        .file_bytes = size,
                        .own_bytes = own_bytes});
+  flushes_.OnRead(session);
 }
 
 void FileWatch::LookAt(SessionId session, File& file) {
@@ -107,12 +131,16 @@ void FileWatch::LookAt(SessionId session, File& file) {
   const std::optional<uint64_t> size = SizeOf(file.fd);
   if (!size || *size == file.size) return;
   const uint64_t before = std::exchange(file.size, *size);
-  const uint64_t searched = std::min(*size - before + kReadCompleted.size() - 1, kMostOwnBytes);
-  const auto tail = BytesAt(file.fd, *size - std::min(*size, searched));
-  const uint64_t ends = EndsIn(wire::AsText(tail));
-  // The service may have to wait for the disk, or for a processor, within a read.
-  const bool continues = std::exchange(file.is_within, ends == 0);
-  const uint64_t begun = std::max<uint64_t>(ends, 1) - (continues ? 1 : 0);
+  const EventLoop::Clock::time_point now = EventLoop::Clock::now();
+  if (!file.shows_ends && now - std::exchange(file.grown, now) >= kOneRead) file.is_within = false;
+  // Of much at once only the end is searched.
+  const uint64_t from = *size - std::min(*size - before, kMostOwnBytes);
+  const auto tail = BytesAt(file.fd, from);
+  const ReadsIn reads = FindReads(wire::AsText(tail), file.shows_ends);
+  const bool continues = file.is_within;
+  const uint64_t seen = reads.ends + (reads.begins ? 1 : 0);
+  const uint64_t begun = seen - (continues && seen > 0 ? 1 : 0);
+  file.is_within = reads.begins || (reads.ends == 0 && continues);
   if (begun == 0) return;
   Log(session, *size,
       continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file.fd, before))));
@@ -132,13 +160,14 @@ void FileWatch::Look() {
   }
 }
 
-void FileWatch::OnConfirmed() {
-  for (auto& [session, file] : files_) file.is_within = false;
-}
-
-void FileWatch::NoteUnordered() {
-  for (auto& [session, file] : files_)
-    file.is_unordered = file.is_unordered || HasInput(file.growth.get());
+void FileWatch::NoteUnordered(const std::set<BufferId>& buffers) {
+  for (auto& [session, file] : files_) {
+    const auto is_read = [&, id_of = session](BufferId id) {
+      return buffers_.OwnerOf(id) == id_of;
+    };
+    file.is_unordered =
+        file.is_unordered || (std::ranges::any_of(buffers, is_read) && HasInput(file.growth.get()));
+  }
 }
 
 void FileWatch::End(SessionId session, bool is_freed) {

@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "commands/testing/ipc_peer.h"
@@ -30,10 +31,13 @@ class FileWatchTest : public ::testing::Test {
   static std::string PathOf(const UniqueFd& file) {
     return fmt::format("/proc/self/fd/{}", file.get());
   }
-  /// The service's reply to a request is reported, and then that the file has grown.
-  void LookAfterReply() {
-    watch_.OnConfirmed();
+  /// The next growth is of another read.
+  void LookLater() {
+    std::this_thread::sleep_for(FileWatch::kOneRead);
     watch_.Look();
+  }
+  void Start(const std::string& path, bool is_there, bool shows_ends = false) {
+    watch_.Start(7, path, is_there, shows_ends);
   }
 
   /// file_bytes of the reads logged.
@@ -63,7 +67,10 @@ class FileWatchTest : public ::testing::Test {
 
   testing::RecordedBodies log_;
   const std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
-  FileWatch watch_{*loop_, log_};
+  SessionBuffers buffers_{log_, [](const std::string&, int32_t) {}};
+  Instances instances_;
+  FlushWatch flushes_{log_, buffers_, instances_};
+  FileWatch watch_{*loop_, log_, buffers_, flushes_};
   const TempFolder folder_;
   const std::string path_ = folder_.File("out.pftrace");
 };
@@ -71,14 +78,14 @@ class FileWatchTest : public ::testing::Test {
 TEST_F(FileWatchTest, EachGrowth_IsARead) {
   Grow(path_, 10);
   const UniqueFd file(::open(path_.c_str(), O_WRONLY));
-  watch_.Start(7, PathOf(file), /*is_there=*/true);
+  Start(PathOf(file), /*is_there=*/true);
   watch_.Look();
   EXPECT_THAT(Sizes(), IsEmpty());  // what is there before the session is nobody's read
   Grow(path_, 90);
   watch_.Look();
   watch_.Look();
   Grow(path_, 100);
-  LookAfterReply();
+  LookLater();
   EXPECT_THAT(Sizes(), ElementsAre(100, 200));
   EXPECT_EQ(Marks(), 0u);
 }
@@ -86,7 +93,7 @@ TEST_F(FileWatchTest, EachGrowth_IsARead) {
 // The order in which a growth and the replies to requests are reported is the order of both.
 TEST_F(FileWatchTest, Growth_IsReportedInOrderWithReplies) {
   const UniqueFd file(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
-  watch_.Start(7, PathOf(file), /*is_there=*/true);
+  Start(PathOf(file), /*is_there=*/true);
   auto before = testing::MakeSocketPair(), after = testing::MakeSocketPair();
   std::vector<size_t> reads;  // at each reply
   std::vector<EventLoop::WatchHandle> watches;
@@ -118,55 +125,55 @@ TEST_F(FileWatchTest, OwnPackets_AreCounted) {
     std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
   };
   const UniqueFd file(::open(path_.c_str(), O_CREAT | O_RDWR, 0600));
-  watch_.Start(7, PathOf(file), /*is_there=*/true);
+  Start(PathOf(file), /*is_there=*/true);
   write(own_framed + own_framed + other_framed + own_framed);
-  LookAfterReply();
+  LookLater();
   write(other_framed + own_framed);
-  LookAfterReply();
+  LookLater();
   write(own_framed + other_framed);
-  LookAfterReply();
+  LookLater();
   std::vector<std::optional<uint64_t>> counted;
   for (const OpBody& body : log_.bodies) counted.push_back(std::get<ReadPass>(body).own_bytes);
   EXPECT_THAT(counted, ElementsAre(2 * own, 0u, own));
 }
 
-TEST_F(FileWatchTest, WritesWithoutAReplyBetween_AreOneRead) {
-  watch_.Start(7, path_, /*is_there=*/false);  // not there yet
+// The file does not show where reads end.
+TEST_F(FileWatchTest, WritesOfOneMoment_AreOneRead) {
+  Start(path_, /*is_there=*/false);  // not there yet
   watch_.Look();
   Grow(path_, 100);
   watch_.Look();
   Grow(path_, 100);
-  LookAfterReply();
-  Grow(path_, 100);
   watch_.Look();
   Grow(path_, 100);
-  LookAfterReply();
-  EXPECT_THAT(Sizes(), ElementsAre(100, 200, 400));
+  LookLater();
+  EXPECT_THAT(Sizes(), ElementsAre(100, 300));
 }
 
-// The service marks the end of each read, and may be interrupted before.
+// The service marks the end of each read, and may be interrupted before; it may add statistics.
 TEST_F(FileWatchTest, WritesUntilTheEndOfARead_AreOne) {
-  const std::string data = "\x0A\x04\x42\x02xx", end = "\x0A\x07\xAA\x04\x02\x20\x01\x50\x01";
+  const std::string data = "\x0A\x04\x42\x02xx", end = "\x0A\x07\x50\x01\xAA\x04\x02\x20\x01";
+  const std::string statistics("\x0A\x03\x9A\x02\x00", 5);
   const auto write = [&](const std::string& bytes) {
     std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
+    watch_.Look();
   };
-  watch_.Start(7, path_, /*is_there=*/false);
+  Start(path_, /*is_there=*/false, /*shows_ends=*/true);
   for (int i = 0; i < 2; ++i) {
     write(data);
-    LookAfterReply();
-    write(data + end);
-    watch_.Look();  // still of that read
+    write(data + end);  // still of that read
+    write(statistics);  // and this
   }
-  write(data + end);
-  watch_.Look();  // another
-  const uint64_t one = data.size(), whole = 2 * one + end.size();
+  write(data + end);  // another
+  const uint64_t one = data.size(), whole = 2 * one + end.size() + statistics.size();
   EXPECT_THAT(Sizes(), ElementsAre(one, whole + one, 2 * whole + one + end.size()));
+  EXPECT_EQ(Marks(), 0u);
 }
 
 // The recorder may have had no processor meanwhile.
 TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged_AndMarked) {
-  const std::string end = "\x0A\x07\xAA\x04\x02\x20\x01\x50\x01";
-  watch_.Start(7, path_, /*is_there=*/false);
+  const std::string end = "\x0A\x07\x50\x01\xAA\x04\x02\x20\x01";
+  Start(path_, /*is_there=*/false, /*shows_ends=*/true);
   for (const int times : {1, 3}) {
     for (int i = 0; i < times; ++i) std::ofstream(path_, std::ios::app | std::ios::binary) << end;
     watch_.Look();
@@ -177,7 +184,7 @@ TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged_AndMarked) {
 
 TEST_F(FileWatchTest, End_LooksOnceMore) {
   Grow(path_, 10);
-  watch_.Start(7, path_, /*is_there=*/false);
+  Start(path_, /*is_there=*/false);
   Grow(path_, 90);
   watch_.End(7);
   Grow(path_, 100);
@@ -187,22 +194,27 @@ TEST_F(FileWatchTest, End_LooksOnceMore) {
 }
 
 TEST_F(FileWatchTest, ReplyOfUnknownPlace_MarksTheLog) {
+  buffers_.SetUp({.id = BufferId{1}, .size = 4096, .session = 7});
   Grow(path_, 10);
-  watch_.Start(7, path_, /*is_there=*/false);
-  watch_.NoteUnordered();  // nothing has grown
+  Start(path_, /*is_there=*/false);
+  watch_.NoteUnordered({BufferId{1}});  // nothing has grown
   Grow(path_, 90);
   watch_.Look();
   EXPECT_EQ(Marks(), 0u);
   Grow(path_, 100);
-  watch_.NoteUnordered();
-  LookAfterReply();
+  watch_.NoteUnordered({BufferId{1}});
+  LookLater();
   EXPECT_EQ(Marks(), 1u);
   EXPECT_THAT(Sizes(), ElementsAre(100, 200));
+  Grow(path_, 100);
+  watch_.NoteUnordered({BufferId{2}});  // of another session
+  LookLater();
+  EXPECT_EQ(Marks(), 1u);
 }
 
 TEST_F(FileWatchTest, Free_IsTheLastRead) {
   Grow(path_, 10);
-  watch_.Start(7, path_, /*is_there=*/false);
+  Start(path_, /*is_there=*/false);
   Grow(path_, 100);
   watch_.End(7, /*is_freed=*/true);
   EXPECT_THAT(Sizes(), ElementsAre(0));
@@ -210,7 +222,7 @@ TEST_F(FileWatchTest, Free_IsTheLastRead) {
 }
 
 TEST_F(FileWatchTest, NameThatMeansNothingHere_MarksTheLog) {
-  watch_.Start(7, path_, /*is_there=*/false);
+  Start(path_, /*is_there=*/false);
   watch_.End(7);
   EXPECT_EQ(Marks(), 1u);
 }
@@ -219,8 +231,8 @@ TEST_F(FileWatchTest, Pipe_CannotBeWatched) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   const UniqueFd in(ends[0]), out(ends[1]);
-  watch_.Start(7, PathOf(out), /*is_there=*/true);
-  watch_.Start(7, "", /*is_there=*/false);
+  Start(PathOf(out), /*is_there=*/true);
+  Start("", /*is_there=*/false);
   EXPECT_FALSE(watch_.any());
   EXPECT_EQ(Marks(), 2u);
 }

@@ -36,6 +36,7 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   if (ReasonOf(request.flags) != FlushReason::kTraceClone || instance == nullptr) return;
   for (auto& clone : clones_) {
     if (!clone.second.session) Begin(clone, *instance->session);
+    LogRequest(clone);
     if (clone.second.session != instance->session) continue;
     for (Group& group : clone.second.groups) {
       if (group.cloned || !group.buffers.contains(instance->target)) continue;
@@ -54,7 +55,7 @@ void FlushWatch::OnAcknowledged(ProducerId producer, uint64_t flush) {
     for (Group& group : clone.groups) {
       if (group.cloned || !group.flush || *group.flush > flush) continue;
       group.waits_for.erase(producer);
-      if (group.waits_for.empty()) LogClone(number, group);
+      group.due = group.waits_for.empty();
     }
   }
 }
@@ -78,25 +79,33 @@ void FlushWatch::TimeOut(const std::function<bool(const Flush&)>& is_late) {
 uint64_t FlushWatch::OnCloneRequested(Bytes request) {
   const uint64_t number = ++last_clone_;
   auto& clone = *clones_.emplace(number, Clone{}).first;
-  const std::optional<SessionId> session = buffers_.ClonedBy(request);
-  log_.Append(CloneRequested{
-      .clone = number, .session = session, .request = std::string(wire::AsText(request))});
-  if (session) Begin(clone, *session);
+  clone.second.request = std::string(wire::AsText(request));
+  if (const auto session = buffers_.ClonedBy(request)) Begin(clone, *session);
   return number;
 }
 
 void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
   clone.second.session = session;
   if (const auto* const cloned = buffers_.Find(session))
-    for (const auto& [index, id] : cloned->ids) {
-      const ConfiguredBuffer& config = cloned->config.buffers[index];
-      if (config.clear_before_clone) log_.Append(BufferCleared{id});
-      clone.second.groups.at(config.transfer_on_clone ? 0 : 1).buffers.insert(id);
-    }
+    for (const auto& [index, id] : cloned->ids)
+      clone.second.groups.at(cloned->config.buffers[index].transfer_on_clone ? 0 : 1)
+          .buffers.insert(id);
   for (Group& group : clone.second.groups) {
     group.waits_for = WhoFlushes(instances_, group.buffers);
-    if (group.waits_for.empty()) LogClone(clone.first, group);
+    group.due = group.waits_for.empty();
   }
+}
+
+void FlushWatch::LogRequest(Clones::value_type& clone) {
+  auto& [number, state] = clone;
+  if (state.request)
+    log_.Append(CloneRequested{.clone = number,
+                               .session = state.session,
+                               .request = *std::exchange(state.request, std::nullopt)});
+  const auto* const cloned = buffers_.Find(state.session);
+  if (cloned == nullptr || std::exchange(state.cleared, true)) return;
+  for (const auto& [index, id] : cloned->ids)
+    if (cloned->config.buffers[index].clear_before_clone) log_.Append(BufferCleared{id});
 }
 
 void FlushWatch::LogClone(uint64_t clone, Group& group) {
@@ -106,9 +115,15 @@ void FlushWatch::LogClone(uint64_t clone, Group& group) {
       log_.Append(BufferCloned{.clone = clone, .buffer = id, .transfer = group.transfer});
 }
 
+void FlushWatch::MarkClone(const Clones::value_type& clone, std::string detail) {
+  log_.MarkInexact({.reason = InexactReason::kClone,
+                    .session = clone.second.session,
+                    .detail = std::move(detail)});
+}
+
 bool FlushWatch::IsCloning() const {
   return std::ranges::any_of(clones_, [](const auto& clone) {
-    return !std::ranges::all_of(clone.second.groups, &Group::taken);
+    return !std::ranges::all_of(clone.second.groups, &Group::cloned);
   });
 }
 
@@ -117,22 +132,40 @@ void FlushWatch::OnPassed(BufferId buffer) {
     for (Group& group : clone.groups) group.passed |= group.buffers.contains(buffer);
 }
 
-void FlushWatch::OnHandled() {
+void FlushWatch::OnRead(SessionId session) {
   for (auto& [number, clone] : clones_)
-    for (Group& group : clone.groups) group.taken |= group.cloned;
+    for (Group& group : clone.groups) group.read |= group.due && clone.session == session;
+}
+
+void FlushWatch::OnRequestHandled() {
+  for (auto& clone : clones_) LogRequest(clone);
+}
+
+void FlushWatch::OnHandled() {
+  for (auto& clone : clones_) {
+    for (Group& group : clone.second.groups) {
+      if (!group.due || group.cloned) continue;
+      if (group.read)
+        MarkClone(clone, fmt::format("whether buffers of clone {} were cloned before or after a "
+                                     "read for the session's file is not known",
+                                     clone.first));
+      LogClone(clone.first, group);
+    }
+  }
 }
 
 void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   const auto open = clones_.find(clone);
   if (open == clones_.end()) return;
+  LogRequest(*open);
   if (reply.success) {  // what was not cloned until now was cloned without a flush, or after it
-    const auto is_estimate = [](const Group& group) { return !group.cloned && group.passed; };
+    const auto is_estimate = [](const Group& group) {
+      return !group.due && !group.cloned && group.passed;
+    };
     if (std::ranges::any_of(open->second.groups, is_estimate))
-      log_.MarkInexact({.reason = InexactReason::kClone,
-                        .session = open->second.session,
-                        .detail = fmt::format("the flush for clone {} was not acknowledged by all, "
-                                              "and chunks were committed until it timed out",
-                                              clone)});
+      MarkClone(*open, fmt::format("the flush for clone {} was not acknowledged by all, and chunks "
+                                   "were committed until it timed out",
+                                   clone));
     for (Group& group : open->second.groups) LogClone(clone, group);
     if (!open->second.session)
       log_.Append(

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "commands/record/session_buffers.h"
@@ -21,10 +22,15 @@ namespace ringscope {
 ///
 /// The service empties the buffers with clear_before_clone at the request. Then it flushes twice:
 /// the data sources of the buffers with transfer_on_clone, and the others. When the last producer
-/// of such a group has acknowledged, it clones the group's buffers there and then; a group without
-/// a data source to flush is cloned at once. None of this is announced to the consumer, so it is
-/// concluded from the acknowledgements. If the flush times out, the reply that follows is the
-/// instant. Source: the service's behaviour, as observed.
+/// of such a group has acknowledged, it clones the group's buffers in a task of its own; likewise
+/// at once if the group has no data source to flush. None of this is announced to the consumer: it
+/// is concluded from the acknowledgements. Reads for a file can come between:
+///
+///     request ──► handled: logged ──► last acknowledgement ──► read? ──► cloned, reply: logged
+///
+/// So the request is logged when it was handled, and a clone when the service has replied to the
+/// consumer, or has handled what was sent after the acknowledgement. If the flush times out, the
+/// reply that follows is the instant. Source: the service's behaviour, as observed.
 class FlushWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -56,8 +62,12 @@ class FlushWatch {
   /// A commit to the buffer passes.
   void OnPassed(BufferId buffer);
 
+  /// The service has handled the requests for clones.
+  void OnRequestHandled();
   /// The service has handled all that has passed: it has cloned what it clones after that.
   void OnHandled();
+  /// The service has read a session for its file.
+  void OnRead(SessionId session);
 
  private:
   struct Flush {
@@ -72,19 +82,24 @@ class FlushWatch {
     std::set<BufferId> buffers;
     std::set<ProducerId> waits_for;
     std::optional<uint64_t> flush;
-    bool cloned = false;
-    bool taken = false;   // the service has cloned them for certain
+    bool due = false;     // nobody is waited for
+    bool cloned = false;  // for certain
     bool passed = false;  // a commit to one of them, since the clone was asked for
+    bool read = false;    // for a file, since it was due
   };
   struct Clone {
     std::optional<SessionId> session;
+    std::optional<std::string> request = {};  // until it is logged
+    bool cleared = false;                     // that buffers are emptied is logged
     std::array<Group, 2> groups = {Group{.transfer = true}, Group{}};
   };
   using Clones = std::map<uint64_t, Clone>;
 
   void TimeOut(const std::function<bool(const Flush&)>& is_late);
   void Begin(Clones::value_type& clone, SessionId session);
+  void LogRequest(Clones::value_type& clone);
   void LogClone(uint64_t clone, Group& group);
+  void MarkClone(const Clones::value_type& clone, std::string detail);
 
   RecordSink& log_;
   const SessionBuffers& buffers_;

@@ -84,18 +84,22 @@ class FlushWatchTest : public ::testing::Test {
 
 TEST_F(FlushWatchTest, EachGroupIsClonedWhenItsFlushIsDone) {
   const uint64_t clone = Request({.session_id = kServiceSession});
+  EXPECT_THAT(Log(), IsEmpty());  // other requests may be handled before
+  watch_.OnRequestHandled();
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2"));
   Flush(5, kApp);
   Flush(6, kProbes);
   EXPECT_THAT(Log(), IsEmpty());
   watch_.OnAcknowledged(kProbes, 6);
+  watch_.OnHandled();
   EXPECT_THAT(Log(), ElementsAre("copy 2"));
   watch_.OnAcknowledged(kProbes, 7);
+  watch_.OnHandled();
   EXPECT_THAT(Log(), IsEmpty());
   watch_.OnAcknowledged(kApp, 5);
-  EXPECT_THAT(Log(), ElementsAre("take 1"));
+  EXPECT_THAT(Log(), IsEmpty());
   watch_.OnCloneReply(clone, {.success = true});
-  EXPECT_THAT(Log(), ElementsAre("done"));
+  EXPECT_THAT(Log(), ElementsAre("take 1", "done"));
 }
 
 // The acknowledgement of one producer can precede the request to the next.
@@ -104,16 +108,30 @@ TEST_F(FlushWatchTest, GroupWaitsForAllItsProducers) {
   Request({.session_id = kServiceSession});
   Flush(5, kApp);
   watch_.OnAcknowledged(kApp, 5);
+  watch_.OnHandled();
   EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "copy 2"));  // nobody flushes 2
   Flush(5, kProbes);
   watch_.OnAcknowledged(kProbes, 5);
+  watch_.OnHandled();
   EXPECT_THAT(Log(), ElementsAre("take 1"));
 }
 
-TEST_F(FlushWatchTest, GroupWithoutFlushes_IsClonedAtOnce) {
-  Add(kApp, "a", 1, /*flushes=*/false);
-  Request({.session_id = kServiceSession});
-  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1"));
+// The service clones it in a task of its own, and may read for a file before: its reply shows that.
+TEST_F(FlushWatchTest, GroupWithoutFlushes_IsClonedWhenTheServiceReplies) {
+  for (const bool replies : {true, false}) {
+    Add(kApp, "a", 1, /*flushes=*/false);
+    const uint64_t clone = Request({.session_id = kServiceSession});
+    watch_.OnRequestHandled();
+    Log();
+    watch_.OnRead(1);
+    if (replies) {
+      watch_.OnCloneReply(clone, {.success = true});
+      EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
+    } else {
+      watch_.OnHandled();
+      EXPECT_THAT(Log(), ElementsAre(HasSubstr("before or after a read"), "take 1"));
+    }
+  }
 }
 
 // The service clones when its flush has timed out, and replies then.
@@ -122,6 +140,7 @@ TEST_F(FlushWatchTest, ReplyAfterATimeout_IsTheInstant) {
   Flush(5, kApp);
   Flush(6, kProbes);
   watch_.OnAcknowledged(kProbes, 6);
+  watch_.OnHandled();
   Log();
   OnTime(5000);
   EXPECT_THAT(Log(), ElementsAre("late 5"));
@@ -134,7 +153,7 @@ TEST_F(FlushWatchTest, Reply_ClonesWhatWasNotFlushed) {
   const uint64_t clone = Request({.session_id = kServiceSession});
   Log();
   watch_.OnCloneReply(clone, {.success = true});
-  EXPECT_THAT(Log(), ElementsAre("take 1", "copy 2", "done"));
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "take 1", "copy 2", "done"));
 }
 
 // What was handled before the last acknowledgement is in the clone, what comes later is not.
@@ -176,7 +195,7 @@ TEST_F(FlushWatchTest, Failure_ClonesNothing) {
   const uint64_t clone = Request({.session_id = kServiceSession});
   Log();
   watch_.OnCloneReply(clone, {.success = false, .error = "not allowed"});
-  EXPECT_THAT(Log(), ElementsAre("failed not allowed"));
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of 1", "clear 2", "failed not allowed"));
 }
 
 TEST_F(FlushWatchTest, SeveralClones_ByNameAndByChoice) {
@@ -197,10 +216,12 @@ TEST_F(FlushWatchTest, AnotherSession_IsNotTakenForThis) {
 TEST_F(FlushWatchTest, Flush_ShowsTheSession) {
   buffers_.Start(TraceConfigFacts());
   Request({.session_id = ipc::kAnySession});
-  EXPECT_EQ(Log().front(), "clone 1 of ?");
+  watch_.OnRequestHandled();
+  EXPECT_THAT(Log(), ElementsAre("clone 1 of ?"));
   Flush(5, kApp);
   EXPECT_THAT(Log(), ElementsAre("clear 2"));
   watch_.OnAcknowledged(kApp, 5);
+  watch_.OnHandled();
   EXPECT_THAT(Log(), ElementsAre("take 1"));
 }
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
@@ -17,6 +20,9 @@ constexpr size_t kMaxAddedBytes = 96 * 1024;
 /// A commit larger than this has chunks with their data, and is sent by itself.
 constexpr size_t kMaxCollectedBytes = 4096;
 
+/// Bytes of commits, with their chunks, that are logged as one.
+constexpr size_t kMaxCollectedLog = size_t{1} << 20;
+
 /// A producer can be held back for less as well by a service that is busy.
 constexpr std::chrono::milliseconds kMarkedHold{1};
 
@@ -28,6 +34,10 @@ Result<Message> Decode(Bytes bytes) {
                 fmt::format("sent a message that cannot be parsed: {}", status.error().message));
   }
   return message;
+}
+
+std::optional<uint64_t> FlushIn(Bytes commit) {
+  return wire::LastVarint(commit, proto::CommitDataRequest::kFlushRequestId);
 }
 
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
@@ -45,9 +55,6 @@ Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& i
   if (method == ipc::MethodName::kInitializeConnection)
     return OnInitialize(invoke, std::move(frame), service);
   if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
-  if (method == ipc::MethodName::kNotifyDataSourceStopped)
-    Send(TakeScraped(ProducerMemory::Scrape::kAll), service);
-  LogBeforeEffects();
   RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
   service.Queue(std::move(frame));
   return {};
@@ -77,7 +84,8 @@ Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
     const BufferId buffer = CutToBufferId(request.target_buffer);
     if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
     if (memory_ != nullptr) memory_->OnNewWriter(writer);
-    targets_.insert(buffer);
+    if (std::set<BufferId> targets = targets_; targets.insert(buffer).second)
+      SetTargets(std::move(targets));
     recording_.log.Append(
         WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
   } else if (method == kUnregisterTraceWriter) {
@@ -150,55 +158,80 @@ Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
   return {};
 }
 
+/// The service reads, clones or scrapes after an acknowledgement, and reads after a stop: what is
+/// committed until then is handled, and logged, before. The acknowledgement's own chunks are first,
+/// then what is scraped.
+Result<bool> ProducerTap::Prepare(const ipc::Frame* next, FrameSocket& service) {
+  const ipc::MethodName method = next == nullptr ? ipc::MethodName::kUnknown : MethodOf(*next);
+  std::vector<std::string> commits;
+  if (method == ipc::MethodName::kCommitData) {
+    const auto& invoke = std::get<ipc::InvokeMethod>(next->body);
+    if (!FlushIn(invoke.args)) return false;
+    RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+    LogCommit(commit_.origin(), commit_.for_log());
+    if (!commit_.without_flush().empty()) commits.push_back(commit_.without_flush());
+  } else if (next != nullptr && method != ipc::MethodName::kNotifyDataSourceStopped) {
+    return false;
+  }
+  is_scraped_ = next == nullptr;
+  std::ranges::move(TakeScraped(ProducerMemory::Scrape::kAll), std::back_inserter(commits));
+  Send(commits, service);
+  if (!commits.empty()) Confirm();
+  return phase() == Phase::kFull;
+}
+
 Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                              FrameSocket& service) {
-  RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-  if (recording_.files.any()) SetMustConfirm();  // the service may read between two requests
-  if (!commit_.flush()) {
+  const std::optional<uint64_t> flush = FlushIn(invoke.args);
+  if (!flush) {
+    RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+    LogCommit(commit_.origin(), commit_.for_log());
+    Confirm();
     service.Queue(std::move(frame));
     return {};
   }
-  // The request's own chunks are first, then what is scraped, then the acknowledgement.
-  const std::vector<std::string> scraped = TakeScraped(ProducerMemory::Scrape::kAll);
-  std::string edited;
-  if (!commit_.without_flush().empty() && !scraped.empty()) {
-    Send({commit_.without_flush()}, service);
-    std::string rest;
-    CommitRequestBuilder(rest).SetFlushRequestId(*commit_.flush());
+  std::string edited, rest;
+  CommitRequestBuilder(rest).SetFlushRequestId(*flush);
+  if (wire::AsText(invoke.args) != rest) {  // its chunks were sent before
     ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
     frame.frame.whole = wire::AsBytes(edited);
   }
-  Send(scraped, service);
   service.Queue(std::move(frame));
-  LogBeforeEffects();
-  recording_.log.Append(FlushAcknowledged{producer_, *commit_.flush()});
+  recording_.log.Append(FlushAcknowledged{producer_, *flush});
   // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.flushes.IsCloning()) SetMustConfirm();
-  recording_.flushes.OnAcknowledged(producer_, *commit_.flush());
+  if (recording_.flushes.IsCloning()) Take(Step::kFill);
+  recording_.flushes.OnAcknowledged(producer_, *flush);
   return {};
 }
 
 bool ProducerTap::IsAlone() const {
+  if (!targets_.empty()) return !recording_.IsShared(targets_);
   return recording_.connected.size() < 2 && !recording_.files.any() &&
          recording_.read_freely.empty();
+}
+
+void ProducerTap::SetTargets(std::set<BufferId> targets) {
+  for (const BufferId id : std::exchange(targets_, std::move(targets)))
+    recording_.writers.erase(recording_.writers.find(id));
+  recording_.writers.insert(targets_.begin(), targets_.end());
 }
 
 bool ProducerTap::MayCollect(const ipc::Frame& frame) const {
   if (IsAlone() || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
   const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
   if (!invoke.drop_reply || invoke.args.size() > kMaxCollectedBytes) return false;
-  wire::FieldReader reader(invoke.args);
-  while (const auto field = reader.Next())
-    if (field->number == proto::CommitDataRequest::kFlushRequestId) return false;
-  return true;
+  return !FlushIn(invoke.args);
 }
 
 Status ProducerTap::Collect(const ipc::InvokeMethod& invoke) {
   RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+  if (collected_.empty()) collected_origin_ = commit_.origin();
   collected_ += wire::AsText(invoke.args);
-  SetUnconfirmed();
-  // The service handles the patches of a request after all of its chunks.
-  if (!parser_.patches().empty() || collected_.size() > kMaxAddedBytes) SetMustConfirm();
+  collected_log_ += wire::AsText(commit_.for_log());
+  if (memory_ != nullptr) memory_->SetUnlogged(true);
+  const bool is_full =
+      collected_.size() > kMaxAddedBytes || collected_log_.size() > kMaxCollectedLog;
+  Take(is_full ? Step::kFill : Step::kPass);
   return {};
 }
 
@@ -209,6 +242,11 @@ void ProducerTap::Log(OpBody body) {
 }
 
 void ProducerTap::LogUnlogged() {
+  if (!collected_log_.empty())
+    recording_.log.Append(Commit{.producer = producer_,
+                                 .origin = collected_origin_,
+                                 .request = wire::AsBytes(collected_log_)});
+  collected_log_.clear();
   for (const StoredOp& record : std::exchange(unlogged_, {}))
     recording_.log.Append(record.op().body);
   if (memory_ != nullptr) memory_->SetUnlogged(false);
@@ -217,12 +255,6 @@ void ProducerTap::LogUnlogged() {
 void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
   for (const std::string& commit : commits)
     Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
-}
-
-void ProducerTap::LogBeforeEffects() {
-  const auto is_read = [this](BufferId id) { return recording_.read_freely.contains(id); };
-  if (!unlogged_.empty() && std::ranges::any_of(unconfirmed_, is_read)) MarkUnordered();
-  LogUnlogged();
 }
 
 std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
@@ -244,7 +276,8 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
                         .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
                         .incomplete = !chunk.complete});
     } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
-    static_cast<void>(LogCommit(Origin::kScraped, wire::AsBytes(request)));
+    static_cast<void>(CountCommit(wire::AsBytes(request)));
+    LogCommit(Origin::kScraped, wire::AsBytes(request));
     commits.push_back(std::move(request));
   }
   return commits;
@@ -253,10 +286,10 @@ std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) 
 Status ProducerTap::TakeCommit(Bytes request) {
   if (watch_) watch_->LookIfDue();
   RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
-  return LogCommit(commit_.origin(), commit_.for_log());
+  return CountCommit(commit_.for_log());
 }
 
-Status ProducerTap::LogCommit(Origin origin, Bytes request) {
+Status ProducerTap::CountCommit(Bytes request) {
   if (!parser_.Parse(request))
     return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
   for (const ChunkToMove& chunk : parser_.chunks()) {
@@ -269,8 +302,11 @@ Status ProducerTap::LogCommit(Origin origin, Bytes request) {
   }
   for (const ChunkToPatch& patch : parser_.patches())
     NoteTarget(TargetBufferOf(patch.target_buffer));
-  if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
   return {};
+}
+
+void ProducerTap::LogCommit(Origin origin, Bytes request) {
+  if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
 }
 
 void ProducerTap::NoteTarget(BufferId target) {
@@ -294,9 +330,15 @@ void ProducerTap::OnAllHandled() {
 
 void ProducerTap::OnDisconnect(FrameSocket* service) {
   if (!connected_) return;
-  if (!std::exchange(collected_, {}).empty()) unlogged_.clear();  // it was never sent
-  if (service != nullptr) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
-  LogBeforeEffects();
+  if (!std::exchange(collected_, {}).empty()) collected_log_.clear();  // it was never sent
+  if (service != nullptr && !is_scraped_) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+  if (!unlogged_.empty() || !collected_log_.empty()) {
+    std::set<BufferId> shared = unconfirmed_;
+    std::erase_if(shared, [this](BufferId id) { return !recording_.IsShared({id}); });
+    MarkUnordered(shared);
+  }
+  LogUnlogged();
+  SetTargets({});
   recording_.connected.erase(recording_.connected.find(name_));
   std::erase_if(recording_.instances,
                 [this](const auto& instance) { return instance.first.first == producer_; });
@@ -313,7 +355,7 @@ bool ProducerTap::WantsScrape() const {
 void ProducerTap::Scrape(FrameSocket& service) {
   if (watch_) watch_->LookIfDue();  // it may commit nothing for long
   const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
-  if (!commits.empty()) SetUnconfirmed();
+  if (!commits.empty()) Confirm();
   Send(commits, service);
 }
 
@@ -390,8 +432,10 @@ void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes comm
   const std::pair key(producer_, instance.instance);
   if (recording_.instances.contains(key)) return;  // set up before it was started
   const BufferId target = CutToBufferId(instance.config.target_buffer);
-  std::erase_if(targets_, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
-  targets_.insert(target);
+  std::set<BufferId> targets = targets_;
+  std::erase_if(targets, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
+  targets.insert(target);
+  SetTargets(std::move(targets));
   const auto session =
       recording_.buffers.OnTarget({.data_source = instance.config.name,
                                    .buffer = target,

@@ -25,6 +25,9 @@ class ProducerTap : public Tap {
   /// @param peer who connected
   ProducerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
+  ~ProducerTap() override { SetTargets({}); }
+
+  Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) override;
   Status Collect(const ipc::InvokeMethod& invoke) override;
   bool WantsScrape() const override;
   void Scrape(FrameSocket& service) override;
@@ -55,21 +58,22 @@ class ProducerTap : public Tap {
   void OnFlush(const ipc::FlushCommand& flush);
 
   Status UseMemory(const UniqueFd& fd, size_t page_bytes);
-  /// Returns true if nothing else that commits or reads can be under way.
+  /// Returns true if nothing else that commits to its buffers or reads them can be under way.
   bool IsAlone() const;
+  void SetTargets(std::set<BufferId> targets);
+  /// Its commits so far are handled in the order of the log only if they are confirmed.
+  void Confirm() { Take(IsAlone() ? Step::kPass : Step::kFill); }
   /// Returns true for a commit that can be sent as a part of another, and has no effect at once.
   bool MayCollect(const ipc::Frame& frame) const;
   /// Logs what the producer has sent: once the service has confirmed it, unless it is alone.
   void Log(OpBody body);
   /// Logs what waits for the service's confirmation.
   void LogUnlogged();
-  /// Logs it without the confirmation: what is sent next may make the service read for a file, or
-  /// clone, at once.
-  void LogBeforeEffects();
-  /// Takes what a commit has in shared memory, counts and logs it, before it is sent. kCorrupt: it
-  /// is not well-formed.
+  /// Takes what a commit has in shared memory, and counts it, before it is sent. kCorrupt: it is
+  /// not well-formed.
   Status TakeCommit(Bytes request);
-  Status LogCommit(Origin origin, Bytes request);
+  Status CountCommit(Bytes request);
+  void LogCommit(Origin origin, Bytes request);
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target);
   /// Scrapes and logs what is found. @return the commits that bring it to the service
@@ -90,8 +94,12 @@ class ProducerTap : public Tap {
   std::set<BufferId> unconfirmed_;        // has committed to
   CommitReader commit_;
   CommitRequestParser parser_;
-  std::string collected_;  // commits to be sent as one request
+  // Commits to be sent as one request: their chunks, and then their patches.
+  std::string collected_;
+  std::string collected_log_;  // as the log has it
+  Origin collected_origin_ = Origin::kShm;
   std::vector<StoredOp> unlogged_;
+  bool is_scraped_ = false;  // for the last time
 };
 
 }  // namespace ringscope

@@ -145,7 +145,7 @@ bool Recorder::ScrapeUnasked() {
 
 void Recorder::OnServiceClosed(uint64_t id) {
   Tap& tap = pairs_.at(id)->tap();
-  if (tap.NeedsConfirmation()) {
+  if (tap.has_passed() || tap.phase() == Phase::kAsked) {
     unhandled_.push_back({.reason = InexactReason::kUnhandled,
                           .detail = fmt::format("the service ended the connection of {}, and may "
                                                 "not have handled its last requests",

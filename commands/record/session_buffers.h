@@ -64,6 +64,11 @@ class SessionBuffers {
   std::optional<SessionId> OnTarget(const Target& target);
   /// Marks that the order of some requests about a buffer is not known; once for each buffer.
   void MarkUnordered(BufferId id, std::string detail);
+  /// Returns the session of a buffer; nullopt if it is not known.
+  std::optional<SessionId> OwnerOf(BufferId id) const {
+    const auto buffer = buffers_.find(id);
+    return buffer == buffers_.end() ? std::nullopt : buffer->second.session;
+  }
   bool IsFreed(BufferId id) const {
     const auto buffer = buffers_.find(id);
     return buffer != buffers_.end() && buffer->second.freed;

@@ -19,7 +19,7 @@ bool Tap::CarriesDescriptor(const ipc::Frame& frame) const {
 Status Tap::FromClient(PassingFrame&& frame, FrameSocket& service) {
   const ipc::Frame view = frame.frame;
   if (const auto* const invoke = std::get_if<ipc::InvokeMethod>(&view.body)) {
-    SetUnconfirmed();
+    Take(Step::kPass);
     const ipc::MethodName method = methods_.Find(*invoke);
     if (!invoke->drop_reply) requests_[view.request_id] = method;
     return OnRequest(method, *invoke, std::move(frame), service);
@@ -41,10 +41,13 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       OnConfirmed(*reply);
       if (reply->has_more) return {};
       confirmation_.reset();
-      if (--rounds_ > 0) return {};
-      unconfirmed_ = must_confirm_ = false;
+      if (alone_) recording_.flushes.OnRequestHandled();
+      if (--rounds_ > 0) {
+        Take(Step::kAgain);
+        return {};
+      }
+      Take(IsBeingServed() ? Step::kServe : Step::kDone);
       OnAllHandled();
-      recording_.files.OnConfirmed();
       if (alone_) recording_.flushes.OnHandled();
       return {};
     }
@@ -69,17 +72,16 @@ uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameS
 }
 
 void Tap::AskConfirmation(FrameSocket& service, bool alone) {
-  // What the service does in a task of its own, after a request, is done when it handles the second
-  // request after it.
   if (rounds_ == 0) rounds_ = recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
+  Take(Step::kAsk);
   const ipc::MethodName method = ConfirmingMethod();
   const std::string args = ConfirmingArgs();
   confirmation_ = Invoke(method, wire::AsBytes(args), /*drop_reply=*/false, service);
 }
 
-void Tap::MarkUnordered() const {
-  for (const BufferId buffer : InOrder())
+void Tap::MarkUnordered(const std::set<BufferId>& buffers) const {
+  for (const BufferId buffer : buffers)
     recording_.buffers.MarkUnordered(
         buffer, fmt::format("in which order the service handled some commits to buffer {}, and "
                             "reads of it, is not known",

@@ -56,12 +56,21 @@ struct RecordingState {
   RecordingState(EventLoop& its_loop, RecordSink& sink, Warn warn)
       : loop(its_loop), log(sink), buffers(sink, std::move(warn)) {}
 
+  /// Returns true if others commit to one of these buffers, or the service reads it, without a
+  /// turn: then only the service's replies show the order of commits.
+  bool IsShared(const std::set<BufferId>& ids) const {
+    return std::ranges::any_of(ids, [this](BufferId id) {
+      return writers.count(id) > 1 || read_freely.contains(id) ||
+             files.Watches(buffers.OwnerOf(id));
+    });
+  }
+
   EventLoop& loop;
   RecordSink& log;
   SessionBuffers buffers;
   Instances instances = {};
   FlushWatch flushes{log, buffers, instances};
-  FileWatch files{loop, log};
+  FileWatch files{loop, log, buffers, flushes};
   RecordCounts counts = {};
   /// Time that a client keeps its turn while it is being served and another wants it.
   EventLoop::Clock::duration longest_wait{};
@@ -70,32 +79,99 @@ struct RecordingState {
   /// Scrapes the producers that are not asked to flush, as the service does now or soon.
   /// @return whether that waits for their turns
   std::function<bool()> scrape_unasked = [] { return false; };
-  /// Called when HoldsServiceFrames may have become false.
+  /// Called when `identifying` has become 0.
   std::function<void()> on_released = [] {};
   /// Buffers that are read while producers commit to them.
   std::multiset<BufferId> read_freely = {};
+  std::multiset<BufferId> writers = {};       // buffers that producers write to, once for each
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
   uint32_t identifying = 0;  // requests under way for the service's number of a session
 };
 
+/// Where a client's requests are on their way to the service, see Tap.
+enum class Phase : uint8_t {
+  kSettled,  // the service has handled all that was passed on
+  kPassed,   // requests were passed on, and more may follow
+  kFull,     // requests were passed on, and nothing may follow before they are confirmed
+  kAsked,    // the recorder's own request is under way, whose reply confirms them
+  kServed,   // they are confirmed; the reply to a read of the buffers is missing
+};
+enum class Step : uint8_t {
+  kPass,   // a request is passed on
+  kFill,   // a request is passed on that must be confirmed before anything follows
+  kAsk,    // a confirmation is asked for
+  kAgain,  // it has arrived, and one more is needed
+  kServe,  // it has arrived, and the client is still being served
+  kDone,   // it has arrived
+  kReply,  // the client is served
+};
+/// The transitions: a row for each step, a column for each phase.
+inline constexpr Phase kTransitions[][5] = {
+    // kSettled      kPassed          kFull            kAsked           kServed
+    {Phase::kPassed, Phase::kPassed, Phase::kFull, Phase::kAsked, Phase::kServed},     // kPass
+    {Phase::kFull, Phase::kFull, Phase::kFull, Phase::kAsked, Phase::kServed},         // kFill
+    {Phase::kAsked, Phase::kAsked, Phase::kAsked, Phase::kAsked, Phase::kAsked},       // kAsk
+    {Phase::kSettled, Phase::kPassed, Phase::kFull, Phase::kFull, Phase::kServed},     // kAgain
+    {Phase::kSettled, Phase::kPassed, Phase::kFull, Phase::kServed, Phase::kServed},   // kServe
+    {Phase::kSettled, Phase::kPassed, Phase::kFull, Phase::kSettled, Phase::kServed},  // kDone
+    {Phase::kSettled, Phase::kPassed, Phase::kFull, Phase::kAsked, Phase::kSettled},   // kReply
+};
+
 /// Sees each frame between a client and the service, and queues it, or what is forwarded instead,
-/// for the other side. An error ends the connection; it names what the peer did ("sent ..."). A
-/// request of the recorder's own confirms that the service has handled what the client sent: only
-/// then does the order of forwarding hold across clients. Commits of several clients may be under
-/// way together: they are collected to one such request each, and logged when it is replied to.
+/// for the other side.
+///
+/// The log must have the requests of all clients in the order in which the service handles them.
+/// Forwarding shows only the order of one client's requests. So a client has a turn (see Turns)
+/// while it passes requests about buffers that others use, and at the turn's end the recorder sends
+/// a request of its own: its reply shows that the service has handled everything before it.
+///
+///                 passes requests               turn ends
+///     kSettled ─────────────────► kPassed, kFull ─────────► kAsked
+///        ▲                                                  │    │ a read is under way
+///        │◄─────────────────────────────────────────────────┘    ▼
+///        │              confirmed                             kServed
+///        └───────────────────────────────────────────────────────┘ replied, or waited long enough
+///
+/// - kPassed becomes kFull where the service may act by itself after the request: it reads for a
+///   file, clones, or scrapes. What follows must not overtake that.
+/// - Commits of several clients may be under way together (OrderedBuffers::shared). Each client
+///   sends what it has collected as one request whose reply is the confirmation, and the commits
+///   are logged when it arrives: in the order of the replies.
+/// - While the service clones, a confirmation takes two rounds: what the service does in a task of
+///   its own after a request is done when it handles the second request after it.
+/// - A read of a session that has not stopped keeps its producers waiting for the reply, but no
+///   longer than RecordingState::longest_wait. Then, as for reads of stopped sessions and of
+///   clones, commits pass meanwhile, and only replies show their place.
+/// - A producer whose buffers nobody else uses is logged at once, and confirmed only when somebody
+///   else wants the turn.
+///
+/// An error ends the connection; it names what the peer did ("sent ...").
 class Tap {
  public:
   explicit Tap(RecordingState& recording) : recording_(recording) {}
   virtual ~Tap() = default;
 
+  Phase phase() const { return phase_; }
+  /// Returns true if something was passed on that the service may not have handled.
+  bool has_passed() const { return phase_ == Phase::kPassed || phase_ == Phase::kFull; }
+  /// Returns true if the turn lasts until the service has replied.
+  bool is_awaited() const { return phase_ == Phase::kAsked || phase_ == Phase::kServed; }
+
   /// Returns true if the frame is of a kind that descriptors come with.
   bool CarriesDescriptor(const ipc::Frame& frame) const;
+  /// Sends what must be handled before the client's next frame, once.
+  /// @param next nullptr: the connection ends
+  /// @return whether `next` has to wait
+  virtual Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) = 0;
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
   /// A commit of a turn that has only these (OrderedBuffers::collected): AskConfirmation sends it.
   virtual Status Collect(const ipc::InvokeMethod&) { return {}; }
+  /// Asks for a confirmation.
+  /// @param alone nothing else has passed since the last one
+  void AskConfirmation(FrameSocket& service, bool alone);
   /// The connection ends: called once, before the service is notified. Of what the service sends
   /// from here on, only replies to the recorder's own requests count.
   /// @param service nullptr if it is the service that has gone
@@ -106,30 +182,18 @@ class Tap {
   }
   /// Returns true if the service has not replied to a request of the recorder's own.
   bool AwaitsOwn() const { return !requests_.empty() && IsOwn(requests_.rbegin()->first); }
-  /// What passes next was held back for so long because of other clients.
+  /// Reports how long the client's next frame has waited in the recorder.
   virtual void OnHeld(std::chrono::nanoseconds) {}
   /// Returns true if the service scrapes this client's memory without a frame that shows it.
   virtual bool WantsScrape() const { return false; }
   /// Sends what is in the memory: about once a second, and before a frame that causes scrapes.
   virtual void Scrape(FrameSocket&) {}
-  /// Returns true if this frame makes the service scrape all clients that it does not ask.
-  virtual bool CausesScrapes(const ipc::Frame&) const { return false; }
 
   /// The buffers that the client's next request is about. @param next nullptr for what it sends
   /// last, or what the recorder sends for it
   virtual OrderedBuffers BuffersOf(const ipc::Frame* next) const = 0;
-  /// Returns true if the service's frames must wait for an answer that their meaning depends on.
+  /// Returns true if the service's frames must wait for the service's number of a session.
   virtual bool HoldsServiceFrames() const { return false; }
-  /// Returns true if something was passed on that the service may not have handled.
-  bool NeedsConfirmation() const { return unconfirmed_; }
-  /// Returns true if nothing more may pass until it is confirmed.
-  bool MustConfirm() const { return must_confirm_; }
-  /// Asks for a confirmation.
-  /// @param alone nothing else has passed since the last one
-  void AskConfirmation(FrameSocket& service, bool alone);
-  /// Returns true until the answer has arrived, and the client is served. More may be needed then:
-  /// see NeedsConfirmation.
-  bool AwaitsConfirmation() const { return confirmation_ || IsBeingServed(); }
   /// Returns true for a frame of the service whose place among those for other clients shows what
   /// it has handled first: a reply to AskConfirmation, or what a consumer reads.
   bool ShowsOrder(const ipc::Frame& frame) const {
@@ -139,12 +203,12 @@ class Tap {
   }
   /// The buffers that such a frame is about; none if nothing else can be under way.
   virtual std::set<BufferId> InOrder() const { return {}; }
-  /// Marks that the place of such a frame is not known.
-  void MarkUnordered() const;
+  /// Marks that the place of such a frame among others about these buffers is not known.
+  void MarkUnordered(const std::set<BufferId>& buffers) const;
 
-  /// Returns true while replies are missing to requests that change the buffers.
+  /// Returns true while the reply to a read is missing that producers wait for.
   virtual bool IsBeingServed() const { return false; }
-  /// What is being served no longer keeps others waiting.
+  /// Producers no longer wait for it.
   virtual void StopWaiting() {}
 
   /// Returns true if a tracing session, or a clone, would be lost with this connection.
@@ -183,10 +247,9 @@ class Tap {
   static bool IsOwn(uint64_t request_id) { return request_id >= kFirstOwnRequest; }
   /// Queues a request that the client does not know of. @return its id
   uint64_t Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameSocket& service);
-  /// Something that the service may not have handled was sent.
-  void SetUnconfirmed() { unconfirmed_ = true; }
-  /// Nothing may pass before what was sent until now is confirmed.
-  void SetMustConfirm() { unconfirmed_ = must_confirm_ = true; }
+  void Take(Step step) {
+    phase_ = kTransitions[static_cast<size_t>(step)][static_cast<size_t>(phase_)];
+  }
 
   RecordingState& recording_;
 
@@ -200,10 +263,9 @@ class Tap {
   std::optional<uint64_t> confirmation_;          // request under way
   uint32_t own_requests_ = 0;
   uint32_t rounds_ = 0;  // confirmations that are still needed
+  Phase phase_ = Phase::kSettled;
   bool disconnected_ = false;
   bool alone_ = false;
-  bool unconfirmed_ = false;
-  bool must_confirm_ = false;
 };
 
 }  // namespace ringscope

@@ -96,15 +96,14 @@ class TapTest : public ::testing::Test {
 };
 
 TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
-  EXPECT_FALSE(tap_->NeedsConfirmation());
+  EXPECT_EQ(tap_->phase(), Phase::kSettled);
   Commit(2);
-  EXPECT_TRUE(tap_->NeedsConfirmation());
+  EXPECT_EQ(tap_->phase(), Phase::kPassed);
   const std::optional<uint64_t> asked = Ask();
   ASSERT_TRUE(asked);
-  EXPECT_TRUE(tap_->AwaitsConfirmation());
+  EXPECT_EQ(tap_->phase(), Phase::kAsked);
   Reply(*asked);
-  EXPECT_FALSE(tap_->AwaitsConfirmation());
-  EXPECT_FALSE(tap_->NeedsConfirmation());
+  EXPECT_EQ(tap_->phase(), Phase::kSettled);
 }
 
 // A read that takes long holds its producers no more.
@@ -114,11 +113,11 @@ TEST_F(TapTest, PassOfUnknownPlace_MarksItsBuffers_Once) {
   recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
   for (uint64_t id = 3; id < 5; ++id) {
     Call(MethodName::kReadBuffers, id, false);
-    tap_->MarkUnordered();  // nothing else is under way
+    tap_->MarkUnordered(tap_->InOrder());  // nothing else is under way
     tap_->StopWaiting();
     EXPECT_FALSE(tap_->IsBeingServed());
     EXPECT_EQ(log_.marks(), id - 3);
-    tap_->MarkUnordered();
+    tap_->MarkUnordered(tap_->InOrder());
     EXPECT_EQ(log_.marks(), 1u);
     Reply(id);
   }
@@ -145,7 +144,7 @@ TEST_F(TapTest, ClientsSync_ConfirmsNothing) {
   Commit(2);
   Sync(3);
   Reply(3);
-  EXPECT_TRUE(tap_->NeedsConfirmation());
+  EXPECT_EQ(tap_->phase(), Phase::kPassed);
 }
 
 }  // namespace

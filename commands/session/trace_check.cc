@@ -97,8 +97,15 @@ struct TraceOwner {
 
 /// @param sessions is at the first session @return its sessions and, of each, its clones
 Result<std::vector<TraceOwner>> OwnersIn(SessionReader& sessions) {
-  if (sessions.clone() != nullptr)
-    return std::vector{TraceOwner{sessions.place(), *sessions.clone()}};
+  if (sessions.clone() != nullptr) {
+    const TraceOwner owner{sessions.place(), *sessions.clone()};
+    for (bool more = true; more;) {  // what is damaged is reported
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, sessions.Next());
+      more = op.has_value();
+    }
+    RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "the session that the trace is of"));
+    return std::vector{owner};
+  }
   std::vector<TraceOwner> owners;
   for (bool more = true; more;) {
     SessionPlace place = sessions.place();

@@ -44,7 +44,7 @@ class TapRun {
         if (tap_->WantsScrape()) tap_->Scrape(service_);
         break;
       case 1:
-        if (tap_->NeedsConfirmation()) tap_->AskConfirmation(service_, true);
+        if (tap_->has_passed()) tap_->AskConfirmation(service_, true);
         break;
       case 2:
         tap_->StopWaiting();
@@ -70,7 +70,7 @@ class TapRun {
     PassingFrame passing{*frame, {}};
     if (with_fd >= 0 && tap_->CarriesDescriptor(*frame))
       passing.fds.push_back(UniqueFd(::dup(with_fd)));
-    if (from_client) static_cast<void>(tap_->CausesScrapes(*frame));
+    if (from_client && !tap_->Prepare(&*frame, service_)) return false;
     const Status status = from_client ? tap_->FromClient(std::move(passing), service_)
                                       : tap_->FromService(std::move(passing), client_);
     if (!status) return false;
