@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,41 +19,8 @@
 namespace ringscope {
 namespace {
 
-/// Bytes at the beginning and end of a read in which the service's own packets are looked for.
+/// Bytes of a read in which the service's own packets are looked for at once.
 constexpr uint64_t kMostOwnBytes = 256 * 1024;
-/// TracePacket.service_event.read_tracing_buffers_completed: in the last packets of each read,
-/// unless the config has disable_service_events.
-constexpr std::string_view kReadCompleted = "\xAA\x04\x02\x20\x01";
-
-/// What a part of the file shows of reads.
-struct ReadsIn {
-  uint64_t ends = 0;
-  bool begins = false;  // after the last end, another read begins; always, if ends do not show
-};
-
-/// @param shows_ends see TraceConfigFacts::shows_ends_of_reads
-ReadsIn FindReads(std::string_view bytes, bool shows_ends) {
-  ReadsIn reads{.begins = !shows_ends};
-  if (!shows_ends) return reads;
-  size_t end = 0;
-  for (size_t at = 0; (at = bytes.find(kReadCompleted, at)) != std::string_view::npos; at = end) {
-    end = at + kReadCompleted.size();
-    ++reads.ends;
-  }
-  wire::FieldReader packets(wire::AsBytes(bytes.substr(end)));
-  while (const auto packet = packets.Next()) {
-    if (!packet->IsBytes(proto::Trace::kPacket)) continue;  // the rest of the last event's packet
-    wire::FieldReader fields(packet->bytes);
-    bool is_end = false;
-    while (const auto field = fields.Next())
-      is_end |= field->IsBytes(proto::TracePacket::kTraceStats) ||
-                field->IsBytes(proto::TracePacket::kServiceEvent);
-    reads.begins |= !is_end;
-  }
-  reads.begins |= !packets.ok();
-  return reads;
-}
-
 /// Returns the bytes of the service's own packets that a read begins with.
 uint64_t OwnBytesIn(Bytes bytes) {
   OwnPackets own;
@@ -71,11 +37,42 @@ std::optional<uint64_t> SizeOf(const UniqueFd& file) {
   return static_cast<uint64_t>(status.st_size);
 }
 
-/// Returns some of what is written from there on.
-std::vector<uint8_t> BytesAt(const UniqueFd& file, uint64_t offset) {
-  std::vector<uint8_t> bytes(kMostOwnBytes);
+/// Returns what is written from there on, at most so many bytes.
+std::vector<uint8_t> BytesAt(const UniqueFd& file, uint64_t offset, uint64_t most = kMostOwnBytes) {
+  std::vector<uint8_t> bytes(most);
   bytes.resize(ReadAllAt(file.get(), offset, bytes).value_or(0));
   return bytes;
+}
+
+/// What packets of the file show of reads.
+struct ReadsIn {
+  uint64_t ends = 0;
+  bool begins = false;  // after the last end, another read begins
+};
+
+/// @param at where to begin to look; set to where the next packet begins that is not complete yet
+ReadsIn FindReads(const UniqueFd& file, uint64_t& at, uint64_t size) {
+  ReadsIn reads;
+  for (uint64_t most = kMostOwnBytes; at < size;) {
+    const uint64_t taken = std::min(size - at, most);
+    const auto bytes = BytesAt(file, at, taken);
+    const uint64_t before = at;
+    wire::FieldReader packets(bytes);
+    while (const auto packet = packets.Next()) {
+      at += packet->whole.size();
+      const auto event = wire::LastBytes(packet->bytes, proto::TracePacket::kServiceEvent);
+      if (event &&
+          wire::LastVarint(*event, proto::TracingServiceEvent::kReadTracingBuffersCompleted)) {
+        ++reads.ends;
+        reads.begins = false;
+      } else {  // other events, and statistics, are at the end of a read and begin none
+        reads.begins |= !event && !wire::LastBytes(packet->bytes, proto::TracePacket::kTraceStats);
+      }
+    }
+    if (at == before && taken == size - at) break;
+    most = at == before ? size - at : kMostOwnBytes;
+  }
+  return reads;
 }
 
 }  // namespace
@@ -130,13 +127,15 @@ void FileWatch::LookAt(SessionId session, File& file) {
   const bool is_unordered = std::exchange(file.is_unordered, false);
   const std::optional<uint64_t> size = SizeOf(file.fd);
   if (!size || *size == file.size) return;
-  const uint64_t before = std::exchange(file.size, *size);
-  const EventLoop::Clock::time_point now = EventLoop::Clock::now();
-  if (!file.shows_ends && now - std::exchange(file.grown, now) >= kOneRead) file.is_within = false;
-  // Of much at once only the end is searched.
-  const uint64_t from = *size - std::min(*size - before, kMostOwnBytes);
-  const auto tail = BytesAt(file.fd, from);
-  const ReadsIn reads = FindReads(wire::AsText(tail), file.shows_ends);
+  const uint64_t before = file.size;
+  ReadsIn reads{.begins = true};
+  if (file.shows_ends) {
+    reads = FindReads(file.fd, file.size, *size);
+  } else {
+    const EventLoop::Clock::time_point now = EventLoop::Clock::now();
+    if (now - std::exchange(file.grown, now) >= kOneRead) file.is_within = false;
+    file.size = *size;
+  }
   const bool continues = file.is_within;
   const uint64_t seen = reads.ends + (reads.begins ? 1 : 0);
   const uint64_t begun = seen - (continues && seen > 0 ? 1 : 0);

@@ -60,7 +60,7 @@ class FileWatch {
     UniqueFd fd;      // invalid until it is there
     UniqueFd growth;  // an inotify instance
     EventLoop::WatchHandle on_growth;
-    uint64_t size = 0;          // at the last look
+    uint64_t size = 0;  // as far as it was looked at
     bool shows_ends = true;
     bool is_within = false;  // a read was logged whose end was not seen
     EventLoop::Clock::time_point grown = {};

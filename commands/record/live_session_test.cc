@@ -441,6 +441,8 @@ TEST_P(LiveService, CloneOfASessionWithAFile_ReplayEqualsItsFile) {
       RunCommand(DiffCommand(), {folder.Write("a.tblog", log.text), path, "--clone", "1"});
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out << ran.error;
   EXPECT_THAT(ran.out, ::testing::HasSubstr("A and B are the same"));
+  // The service's events in the file show that it is a clone's.
+  EXPECT_EQ(RunCommand(DiffCommand(), {folder.File("a.tblog"), path}).out, ran.out);
 }
 
 TEST_P(LiveService, FileWithALimit_HasThePacketsThatFit) {

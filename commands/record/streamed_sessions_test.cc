@@ -23,9 +23,11 @@ constexpr std::chrono::milliseconds kStreamedFor{1200};
 struct StreamedCase {
   const char* name;
   uint64_t period_ms;
-  uint64_t flush_mode;  // write_flush_mode
+  uint64_t flush_mode;   // write_flush_mode
+  bool scrapes = false;  // producers are asked for no flush: they are scraped each second
 };
-constexpr StreamedCase kStreamedCases[] = {{"ByTheClock", 100, 2}, {"AfterFlushes", 200, 3}};
+constexpr StreamedCase kStreamedCases[] = {
+    {"ByTheClock", 100, 2}, {"AfterFlushes", 200, 3}, {"ScrapedEachSecond", 100, 2, true}};
 
 std::string StreamedConfig(const StreamedCase& streamed) {
   ipc::TraceConfig config;
@@ -78,10 +80,12 @@ bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
   std::vector<std::unique_ptr<Producer>> producers;
   for (int i = 0; i < kStreamingProducers; ++i)
     producers.push_back(
-        Producer::Connect(run.listen(),
-                          {.name = fmt::format("p{}", i),
-                           .sources = {{.name = "often", .will_notify_on_stop = true},
-                                       {.name = "large", .will_notify_on_stop = true}}})
+        Producer::Connect(
+            run.listen(),
+            {.name = fmt::format("p{}", i),
+             .sources =
+                 {{.name = "often", .no_flush = streamed.scrapes, .will_notify_on_stop = true},
+                  {.name = "large", .no_flush = streamed.scrapes, .will_notify_on_stop = true}}})
             .value());
   std::vector<std::thread> threads;
   for (int i = 0; i < kStreamingProducers; ++i)

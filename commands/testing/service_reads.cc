@@ -14,6 +14,7 @@
 namespace ringscope::testing {
 namespace {
 
+constexpr size_t kPacketsAtOnce = 512;
 constexpr uint64_t kFileFlushFlags = 1 | 1 << 4;  // periodic, by the service
 
 std::string ServicePacketOf(uint32_t field, const std::string& content,
@@ -114,18 +115,27 @@ bool TracingService::ReadIntoFile(TracingSession& session) {
   for (bool more = session.file.valid(); more;) {
     const SessionStore::Pass pass = ReadPass(session, options_.file_pass_bytes);
     more = pass.at_limit;
-    std::string bytes;
     bool is_full = false;
+    size_t packets = 0;
+    std::string bytes;
+    // A system call takes so many packets: a read is several, and its last may have little.
+    const auto write = [&] {
+      const WriteOutcome outcome = WriteAll(session.file.get(), wire::AsBytes(bytes));
+      session.file_bytes += outcome.written;
+      bytes.clear();
+      return outcome.error == 0;
+    };
+    bool ok = true;
     for (const std::string& packet : pass.packets) {
       std::string framed;
       wire::AppendBytes(framed, proto::Trace::kPacket, wire::AsBytes(packet));
       is_full = limit > 0 && session.file_bytes + bytes.size() + framed.size() >= limit;
-      if (is_full) break;
+      if (is_full || !ok) break;
       bytes += framed;
+      const bool is_next_last = ++packets + 1 == pass.packets.size();
+      if (packets % kPacketsAtOnce == 0 || is_next_last) ok = write();
     }
-    const WriteOutcome outcome = WriteAll(session.file.get(), wire::AsBytes(bytes));
-    session.file_bytes += outcome.written;
-    if (!is_full && outcome.error == 0) continue;
+    if (ok && write() && !is_full) continue;
     session.file.Reset();
     return false;
   }

@@ -115,6 +115,15 @@ TEST(OutputDiff, Counters_AreCompared) {
   EXPECT_EQ(DiffOf(a, b).counts[OutputKind::kCounter], 1u);
 }
 
+// The service gives ids in an order that a replay may miss.
+TEST(OutputDiff, OtherIds_AreCounted) {
+  const OutputDiff diff = DiffOf(Results().Sequence("2", "abc").Sequence("3", "xy"),
+                                 Results().Sequence("2", "abc").Sequence("4", "xy"));
+  EXPECT_TRUE(diff.Same());
+  EXPECT_EQ(diff.renamed_sequences, 1u);
+  EXPECT_EQ(diff.renamed_packets, 2u);
+}
+
 TEST(OutputDiff, ResultsOfOtherLogs_AreRefused) {
   const auto none =
       DiffOutputs(Results().Sequence("1", "abc").file, Results().Sequence("1", "xyz").file, 10);

@@ -107,6 +107,18 @@ TEST_F(ServiceReadsTest, PeriodsAreAlignedOnTheMonotonicClock) {
   EXPECT_FALSE(replay_->reads_used().alignment_assumed);
 }
 
+// Statistics give ids to sequences that have none: at the first read, and after each 10 s of
+// CLOCK_MONOTONIC.
+TEST(ServiceReads, StatisticsAreDueAfterEachInterval) {
+  ServiceReads reads(/*all=*/false, /*period_ns=*/0);
+  reads.Take(ConfigOp({.period_ms = 500}), 600 * kReadMs);
+  reads.Take(ClocksOp(600 * kReadMs, 300 * kReadMs), 600 * kReadMs);
+  std::vector<double> due;
+  for (const double ms : {800.0, 1300.0, 10'299.0, 10'300.0, 10'800.0, 30'900.0, 31'000.0})
+    if (reads.TakeStatistics({}, static_cast<uint64_t>(ms * kReadMs))) due.push_back(ms);
+  EXPECT_THAT(due, ElementsAre(800, 10'300, 30'900));
+}
+
 TEST_F(ServiceReadsTest, PeriodsWithoutACommitAreReadOnce) {
   Start();
   At(0, ConfigOp({.period_ms = 100}));

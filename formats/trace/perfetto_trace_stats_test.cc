@@ -101,6 +101,21 @@ TraceStats ReplayedStats(const std::string& capture) {
   return StatsOf(MakeMemorySource(sink.text));
 }
 
+// A log has no id of a buffer that nobody writes to; the config has it.
+TEST(TraceStatsOfReplay, HasTheBuffersThatNobodyWritesTo) {
+  const std::vector<ConfiguredBuffer> configured = {
+      {.size_kb = 4}, {.size_kb = 8}, {.size_kb = 12}};
+  ReplayListener nothing;
+  Replay replay({}, nothing);
+  ASSERT_TRUE(replay.Apply(
+      {.time_ns = {}, .body = BufferSetUp{.id = BufferId{7}, .index = 1, .size = 8192}}));
+  const std::string stats = EncodeTraceStats(replay.session(), {}, {}, configured);
+  std::vector<uint64_t> sizes;
+  for (const BufferStats& buffer : ReadTraceStats(wire::AsBytes(stats)))
+    sizes.push_back(buffer.buffer_size);
+  EXPECT_EQ(sizes, (std::vector<uint64_t>{4096, 8192, 12288}));
+}
+
 class TraceStatsOfCapture : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TraceStatsOfCapture, AreTheServices) {
