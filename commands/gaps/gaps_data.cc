@@ -143,6 +143,7 @@ void ListFields(JsonFieldWriter& io, const Gap& gap) {
   io("buffer", gap.buffer, "sequence", gap.sequence, "first", gap.first, "last", gap.last,
      "last_chunk", gap.last_chunk);
   ListFields(io, gap.lost);
+  io("places", gap.places);
   io("own_fault", gap.own_fault, "causes", gap.causes, "content", gap.contents, "written",
      gap.written, "lost", gap.decided, "evicted_by", gap.evicted_by, "evicted_by_others",
      gap.evicted_by_others, "state_packets", gap.state_packets, "sign", gap.sign, "next", gap.next,
@@ -203,8 +204,9 @@ class RowWriter {
 
 Json GapJson(const Gap& gap, const ShownGaps& selection) {
   Json json = FieldsToJson(gap);
-  json["producer"] = Printable(selection.notes.ProducerOf(gap.sequence));
-  json["title"] = selection.notes.NameOf(gap.sequence);
+  const std::optional<uint64_t> at_ns = gap.written.first.time_ns;
+  json["producer"] = Printable(selection.notes.ProducerOf(gap.sequence, at_ns));
+  json["title"] = selection.notes.NameOf(gap.sequence, at_ns);
   json["remedy"] = RemedyOf(gap, selection.examination.remedies);
   Json& names = json["names"] = Json::array();  // what packets of a content are about
   for (const KindCount& kind : gap.kinds)

@@ -23,14 +23,13 @@ namespace {
 /// Entries of a list that fit on a screen.
 constexpr size_t kShown = 3;
 
-std::string PacketsText(const FateCount& count) {
-  return fmt::format("{} ({})", Count(count.packets, "packet"), HumanSize(count.bytes));
-}
+std::string PacketsText(const FateCount& count) { return LostText(count, 0); }
 
 /// Gaps of a sequence that have the same cause.
 struct GapGroup {
   std::vector<const Gap*> gaps;  // the largest first
   FateCount lost;
+  uint64_t places = 0;
 };
 
 /// Returns the groups that lost most packets first.
@@ -40,6 +39,7 @@ std::vector<GapGroup> GroupsOf(const std::vector<const Gap*>& gaps) {
     GapGroup& group = by_cause[{gap->buffer, gap->sequence, gap->causes.front().cause}];
     group.gaps.push_back(gap);
     group.lost += gap->lost;
+    group.places += gap->places;
   }
   std::vector<GapGroup> groups;
   for (auto& [key, group] : by_cause) {
@@ -186,8 +186,11 @@ class GapsText {
     add("packets written", written);
     for (size_t i = 0; i < kFates; ++i) {
       const auto fate = static_cast<Fate>(i);
-      add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", FateText(fate)), fates[fate]);
+      if (fate != Fate::kWriterDropped)
+        add(fmt::format("  {}{}", IsLoss(fate) ? "lost: " : "", FateText(fate)), fates[fate]);
     }
+    if (fates.places() > 0)
+      table.AddRow({"places where writers dropped", WithCommas(fates.places()), "", ""});
     add("  of these by a buffer bug", buffer.totals.own_fault);
     out_.Print(table, 2);
   }
@@ -202,7 +205,7 @@ class GapsText {
   void PrintCauses(BufferId buffer) {
     struct Group {
       std::set<SequenceKey> sequences;
-      uint64_t gaps = 0;
+      uint64_t gaps = 0, places = 0;
       CauseCount cause;
     };
     std::map<std::tuple<Cause, bool, std::string>, Group> groups;
@@ -213,6 +216,7 @@ class GapsText {
       if (group.gaps++ == 0) group.cause = cause, group.cause.count = {};
       group.sequences.insert(gap.sequence);
       group.cause.count += gap.lost;
+      group.places += gap.places;
     });
     std::vector<std::pair<uint64_t, std::string>> texts;
     for (const auto& [key, group] : groups) {
@@ -220,7 +224,7 @@ class GapsText {
       texts.emplace_back(
           group.cause.count.packets,
           fmt::format("{}, {}, {}: {}{}", Count(group.sequences.size(), "sequence"),
-                      Count(group.gaps, "gap"), PacketsText(group.cause.count),
+                      Count(group.gaps, "gap"), LostText(group.cause.count, group.places),
                       CauseText(group.cause), kept_by.empty() ? "" : "; " + kept_by));
     }
     std::ranges::stable_sort(texts, std::ranges::greater(),
@@ -263,17 +267,18 @@ class GapsText {
     out_.Print("\n");
     out_.PrintWrapped(
         TextStyle::kBold,
-        fmt::format("{}, {}, {}:", notes_.NameOf(largest.sequence), notes_.NameOf(largest.buffer),
+        fmt::format("{}, {}, {}:", notes_.NameOf(largest.sequence, largest.written.first.time_ns),
+                    notes_.NameOf(largest.buffer),
                     count == 1 ? ChunksText(largest) : Count(count, "gap")),
-        fmt::format(" {} missing", PacketsText(group.lost)));
+        fmt::format(" {} missing", LostText(group.lost, group.places)));
     if (count > 1)
-      PrintFact("largest",
-                fmt::format("{}: {} missing", ChunksText(largest), PacketsText(largest.lost)));
+      PrintFact("largest", fmt::format("{}: {} missing", ChunksText(largest),
+                                       LostText(largest.lost, largest.places)));
     PrintFacts(largest);
     std::vector<std::string> others;
     for (size_t i = 1; i < count; ++i)
       others.push_back(fmt::format("{} ({}, written {})", ChunksText(*group.gaps[i]),
-                                   WithCommas(group.gaps[i]->lost.packets),
+                                   LostText(group.gaps[i]->lost, group.gaps[i]->places),
                                    SpanText(notes_, group.gaps[i]->written)));
     PrintFact("others", Joined(others, "; "));
   }
@@ -315,9 +320,9 @@ class GapsText {
                                        WithCommas(sequences.front()->lost().packets)));
     if (!notable.empty()) out_.Heading("Gaps that matter most");
     for (const auto& [gap, why] : notable)
-      PrintItem(fmt::format("{}, {}: {}, written {}: {}", notes_.NameOf(gap->sequence),
-                            ChunksText(*gap), Count(gap->lost.packets, "packet"),
-                            SpanText(notes_, gap->written), why));
+      PrintItem(fmt::format(
+          "{}, {}: {}, written {}: {}", notes_.NameOf(gap->sequence, gap->written.first.time_ns),
+          ChunksText(*gap), LostText(gap->lost, gap->places), SpanText(notes_, gap->written), why));
   }
 
   /// Packets that wait in a buffer to the end, and the chunks that they wait for.
@@ -469,8 +474,8 @@ class GapsText {
     std::vector<std::pair<FateCount, const char*>> pending = {
         {counts[Fate::kReadable], "still in the buffer; one more read would return them"},
         {scraped,
-         "their writers had not finished them when the service scraped their chunks; no flush "
-         "helps"},
+         "not finished when the service scraped their chunks, which were not committed after that; "
+         "no flush helps"},
         {counts[Fate::kIncomplete] - scraped,
          "their writers did not commit the rest; a flush helps if it was written"},
         {counts[Fate::kFolded], "overwritten, but folded into a state (ProtoVM)"},

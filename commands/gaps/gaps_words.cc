@@ -60,6 +60,12 @@ std::string WaitText(const Stall& stall, const SessionNotes& notes) {
                     : "is not in the log");
 }
 
+/// ", and the writer's id was given out again at 6.5 ms"; empty: the log does not show that.
+std::string GivenAgainText(const Gap& gap, const SessionNotes& notes) {
+  const std::optional<uint64_t> at_ns = notes.GivenAgainAt(gap.sequence);
+  return at_ns ? ", and the writer's id was given out again at " + TimeText(notes, at_ns) : "";
+}
+
 std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes& notes) {
   const char* text = "{packets} broken by the patch in {at}";
   if (blame.cause == Cause::kAwaitedPatch) {
@@ -68,6 +74,9 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
     text = "{packets} after chunk {chunk}, which waited for a patch from {at} on: {wait}";
   } else if (blame.cause == Cause::kWrongPatch) {
     text = "{packets} by the patch in {at}";
+  } else if (blame.cause == Cause::kIdsReused) {
+    text =
+        "{packets} under chunk ids that the buffer had before: {chunk} had left it at {at}{again}";
   } else if (blame.cause == Cause::kAlreadyConsumed) {
     text = blame.chunk && blame.chunk->chunk == IdOf(gap.first.chunk)
                ? "chunk {chunk} had been scraped, and left the buffer at {at}"
@@ -78,6 +87,7 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
       fmt::runtime(text),
       fmt::arg("chunk", blame.chunk ? fmt::format("#{}", Raw(blame.chunk->chunk)) : "?"),
       fmt::arg("packets", Count(blame.count.packets, "packet")),
+      fmt::arg("again", GivenAgainText(gap, notes)),
       fmt::arg("wait", blame.stall ? WaitText(*blame.stall, notes) : "it was overwritten"),
       fmt::arg("at", MomentText(notes, blame.at)),
       fmt::arg("sequence", notes.NameOf(gap.sequence)));
@@ -94,6 +104,14 @@ std::string KindsText(const Gap& gap, const ContentCount& content, const PacketK
 }
 
 }  // namespace
+
+std::string LostText(const FateCount& lost, uint64_t places) {
+  const std::string packets =
+      fmt::format("{} ({})", Count(lost.packets, "packet"), HumanSize(lost.bytes));
+  if (places == 0) return packets;
+  const std::string more = "at " + Count(places, "place");
+  return lost.packets == 0 ? "packets " + more : fmt::format("{} and more {}", packets, more);
+}
 
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
   if (gap.contents.size() == 1)
@@ -173,16 +191,22 @@ std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
   if (stall.cause == Cause::kUnknown)
     return "in the buffer; the engine does not report what they wait for";
   if (!stall.at) return "in the buffer, but a read would abandon them";
+  const bool is_patch = stall.cause == Cause::kWaitsForPatch;
+  const bool is_next = stall.cause == Cause::kWaitsForChunk;
   const char* text =
-      stall.cause == Cause::kWaitsForPatch ? "wait for a patch of chunk #{}, committed at {}; no "
-                                             "buffer size helps; the patch is not "
-                                             "in the log"
-      : stall.cause == Cause::kWaitsForChunk
-          ? "wait for the chunk after #{}, committed at {}; a flush before the last read, if the "
-            "writer still had the rest"
+      is_patch ? "wait for a patch of chunk #{}, committed at {}; no buffer size helps; the patch "
+                 "is not in the log"
+      : is_next && stall.went_on
+          ? "wait for the chunk after #{}, committed at {}; its writer finished that chunk, as it "
+            "committed later ones: its commit is missing, and no flush is known to help"
+      : is_next ? "wait for the chunk after #{}, committed at {}; a flush before the last read, if "
+                  "the writer still had the rest"
+      : stall.went_on
+          ? "wait for the completion of chunk #{}, scraped at {}; its writer had finished the "
+            "chunk, as it committed later ones: its commit is missing, and no flush is known to "
+            "help"
           : "wait for the completion of chunk #{}, scraped at {}; a flush before the last read: "
-            "the "
-            "writer still had the chunk";
+            "the writer still had the chunk";
   return fmt::format(fmt::runtime(text), Raw(stall.at->chunk), MomentText(notes, stall.since));
 }
 

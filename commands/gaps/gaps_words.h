@@ -52,6 +52,9 @@ struct ShownGaps : GapSelection {
 
 // Facts about gaps in words: each is a sentence, or a part of one.
 
+/// "12 packets (3.4 KiB)", "12 packets (3.4 KiB) and more at 2 places", "packets at 1 place"
+/// @param places at which an unknown number more is missing
+std::string LostText(const FateCount& lost, uint64_t places);
 /// "53% track_event, 47% clock_snapshot"
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds);
 /// "53% 2:1 (app), 47% itself": for whom packets were evicted, or who filled the buffer before

@@ -145,12 +145,8 @@ class GraphDrawing {
   Status DrawGraphs() {
     auto& builder = run_.Add<ChunkGraphBuilder>(BuilderOptions(args_));
     RS_RETURN_IF_ERROR(Replay());
-    GraphReport drawn{
-        .outcome = outcome_, .notes = notes_, .clock = clock_, .graphs = builder.Take()};
-    SortByLoss(drawn.graphs);
-    drawn.sequences = drawn.graphs.size();
-    drawn.with_losses = static_cast<size_t>(std::ranges::count_if(
-        drawn.graphs, [](const SequenceGraph& graph) { return graph.lost().packets > 0; }));
+    GraphReport drawn{.outcome = outcome_, .notes = notes_, .clock = clock_, .graphs = {}};
+    drawn.Take(builder.Take());
     if (args_.sequences.empty() && !args_.around) {
       const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
       drawn.graphs.resize(std::min<uint64_t>(worth, args_.top));

@@ -26,6 +26,7 @@ void ListSums(JsonFieldWriter& io, const ChunkSums& sums) {
   io("bytes", sums.bytes, "fragments", sums.fragments, "fragments_abandoned", sums.abandoned,
      "invalid_packets", sums.invalid, "recommits", sums.recommits, "relocations", sums.relocations,
      "patches", sums.patches, "loss_bits", LossBitsToString(sums.loss_bits));
+  io("writer_loss_bits", LossBitsToString(sums.writer_bits));
   ListTally(io, sums.packets);
   io.Object("packets_evicted_by", [&](auto& evictors) {
     for (const auto& [sequence, count] : sums.evictors.packets)
@@ -123,14 +124,52 @@ std::string GraphReport::SummaryText(const SequenceGraph& graph) {
   return text;
 }
 
+void GraphReport::Take(std::vector<SequenceGraph> all) {
+  graphs = std::move(all);
+  SortByLoss(graphs);
+  sequences = graphs.size();
+  for (const SequenceGraph& graph : graphs) {
+    with_losses += graph.lost().packets > 0 ? 1 : 0;
+    if (const auto found = graph.packets.find(Fate::kStalled); found != graph.packets.end())
+      waiting += found->second.packets;
+    bool is_flagged = false;
+    for (const GraphItem& item : graph.items) {
+      if (const auto* const gap = std::get_if<ChunkGap>(&item)) {
+        missing_ids += gap->last - gap->first + 1;
+      } else {
+        const auto* const run = std::get_if<ChunkRun>(&item);
+        if (run != nullptr) missing_ids += run->missing();
+        is_flagged |=
+            (run != nullptr ? run->writer_bits : std::get<ChunkNode>(item).writer_bits) != 0;
+      }
+    }
+    with_flags += is_flagged ? 1 : 0;
+  }
+}
+
 std::string GraphReport::ClosingText() const {
   if (sequences == 0) return "No sequence committed anything.";
-  if (graphs.size() == sequences) return with_losses == 0 ? "No packet was lost." : "";
-  return fmt::format("{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
-                     Count(sequences, "sequence"),
-                     with_losses == 0 ? "the largest first; no packet was lost in any."
-                                      : fmt::format("the worst first; packets were lost in {}.",
-                                                    WithCommas(with_losses)));
+  std::vector<std::string> open;
+  if (waiting > 0)
+    open.push_back(
+        fmt::format("{} wait{} in a buffer", Count(waiting, "packet"), waiting == 1 ? "s" : ""));
+  if (missing_ids > 0)
+    open.push_back(Count(missing_ids, "chunk id") + (missing_ids == 1 ? " is" : " are") +
+                   " missing");
+  if (with_flags > 0)
+    open.push_back(
+        fmt::format("{} report{} losses", Count(with_flags, "writer"), with_flags == 1 ? "s" : ""));
+  if (graphs.size() == sequences && with_losses > 0) return "";
+  if (graphs.size() == sequences)
+    return open.empty() ? "No packet was lost."
+                        : fmt::format("No packet of the log was lost, but {}.", Joined(open));
+  return fmt::format(
+      "{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
+      Count(sequences, "sequence"),
+      with_losses == 0 && open.empty() ? "the largest first; no packet was lost in any."
+      : with_losses == 0
+          ? fmt::format("the largest first; {}.", Joined(open))
+          : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses)));
 }
 
 std::string GraphText(const GraphReport& report, size_t width) {
@@ -165,6 +204,9 @@ Json GraphJson(const GraphReport& report) {
   }
   return {{"sequences", report.sequences},
           {"sequences_with_losses", report.with_losses},
+          {"packets_waiting", report.waiting},
+          {"chunk_ids_missing", report.missing_ids},
+          {"sequences_flagged_by_writers", report.with_flags},
           {"graphs", std::move(graphs)}};
 }
 

@@ -22,6 +22,12 @@ struct GraphReport {
   std::vector<SequenceGraph> graphs;  // those to show
   size_t sequences = 0;               // that there are
   size_t with_losses = 0;             // of these, that lost packets
+  uint64_t waiting = 0;               // packets of all that wait in a buffer
+  uint64_t missing_ids = 0;           // of chunks that the log does not have
+  size_t with_flags = 0;              // sequences whose writers themselves report losses
+
+  /// Takes all graphs, and counts what they show.
+  void Take(std::vector<SequenceGraph> all);
 
   /// "sequence 2:1 (app/render) in buffer 1 (v2@58, 256 KiB, ring_buffer)"
   std::string HeadingText(const SequenceGraph& graph) const;

@@ -47,6 +47,7 @@ class Remarks {
     AddCount(sums.invalid, "packet", " rejected by the service");
     AddIf(sums.loss_bits == kLossPresent, "flagged");
     AddIf(sums.loss_bits > kLossPresent, "flagged '" + LossBitsText(sums.loss_bits) + "'");
+    AddIf(sums.writer_bits != 0, "flagged by its writer '" + LossBitsText(sums.writer_bits) + "'");
     AddCount(sums.patches.applied, "patch", " applied");
   }
   std::string After(const std::string& text) const {
@@ -182,14 +183,19 @@ std::string PacketsText(const FateTally& packets) {
   std::vector<std::string> parts;
   uint64_t total = 0;
   for (const auto& [fate, count] : packets) {
-    if (count.packets == 0) continue;
+    if (count.packets == 0 || fate == Fate::kWriterDropped) continue;
     total += count.packets;
     parts.push_back(WithCommas(count.packets) + " " + FateText(fate));
   }
-  if (total == 0) return "no packets";
+  const auto dropped = packets.find(Fate::kWriterDropped);
+  const std::string places = dropped == packets.end()
+                                 ? ""
+                                 : fmt::format("; its writer dropped packets at {}",
+                                               Count(dropped->second.packets, "place"));
+  if (total == 0) return "no packets" + places;
   if (parts.size() == 1)
-    return Count(total, "packet") + parts.front().substr(parts.front().find(' '));
-  return Count(total, "packet") + ": " + Joined(parts);
+    return Count(total, "packet") + parts.front().substr(parts.front().find(' ')) + places;
+  return Count(total, "packet") + ": " + Joined(parts) + places;
 }
 
 std::string GraphRow::ids() const {

@@ -127,6 +127,8 @@ BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
       {"", "read", "packets.read", of([](Totals t) { return t[Fate::kRead]; })},
       {"", "lost", "packets.lost", of([](Totals t) { return t.lost(); }), count, Shown::kAlways,
        written},
+      {"", "places where writers dropped", "packets.places",
+       of([](Totals t) { return t[Fate::kWriterDropped]; }), count, any},
       {"", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }), count, any},
       {"", "left", "packets.left", of([](Totals t) { return t.left(); })},
       {"", "elsewhere", "packets.elsewhere", of([](Totals t) { return t.elsewhere(); }), count,

@@ -12,6 +12,7 @@ namespace ringscope {
 
 Result<ExitCode> ForEachSession(SessionReader& sessions, const SessionTask& task) {
   ExitCode code = ExitCode::kClean;
+  sessions.DivideRuns();
   RS_ASSIGN_OR_RETURN(bool more, sessions.NextSession());
   while (more) {
     RS_ASSIGN_OR_RETURN(const ExitCode ending, task());

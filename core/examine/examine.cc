@@ -74,7 +74,9 @@ ReplayFacts FactsForRules(const Examination& examination) {
   for (const CounterRise& rise : log.gaps.counted) {
     const auto buffer = std::ranges::find(log.outcome.buffers, rise.buffer, &BufferOutcome::id);
     if (rise.is_harmless() && buffer != log.outcome.buffers.end())
-      facts.buffers[buffer->index].harmless_recommits += rise.amount;
+      (rise.counter == LossCounter::kPatchesFailed
+           ? facts.buffers[buffer->index].harmless_patches
+           : facts.buffers[buffer->index].harmless_recommits) += rise.amount;
   }
   return facts;
 }
@@ -174,12 +176,12 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
       examination.reach[outcome->index] = *reach;
   }
   examination.account = AccountOf(sequences, log->notes, log->outcome, log->gaps.reports());
+  examination.trace = std::move(facts);
   ReplayFacts replayed = FactsForRules(examination);
   replayed.findings = FindLosses(examination);
-  static_cast<Problems&>(examination) = FindProblems(facts, &replayed);
+  static_cast<Problems&>(examination) = FindProblems(*examination.trace, &replayed);
   for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
     if (!text.empty()) examination.unknown.push_back(std::move(text));
-  examination.trace = std::move(facts);
   examination.holes = HolesOfLog(examination);
   examination.answer = AnswerOf(examination);
   return examination;

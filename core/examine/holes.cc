@@ -44,9 +44,11 @@ class SequenceHoles {
       Hole& hole = Add({gap.first.chunk, gap.first.fragment}, {gap.last.chunk, gap.last.fragment});
       hole.stage = gap.causes.empty() ? Stage::kUnknown
                                       : StageOf(gap.causes.front().fate, gap.causes.front().cause);
-      hole.packets = gap.lost.packets;
+      if (gap.lost.packets > 0) hole.packets = gap.lost.packets;
       hole.bytes = gap.lost.bytes;
-      hole.what = fmt::format("lost: {}, {}", Count(gap.lost.packets, "packet"),
+      hole.places = std::max<uint64_t>(gap.places, 1);
+      hole.what = fmt::format("lost: {}, {}",
+                              hole.packets ? Count(*hole.packets, "packet") : "an unknown number",
                               CauseOf(gap, examination_.log->notes));
       hole.loss_bits = gap.next ? gap.next->loss_bits : gap.lost_bits;
       hole.remedy = RemedyOf(gap, examination_.remedies);

@@ -18,6 +18,11 @@ namespace {
 
 constexpr size_t kNamed = 2;  // sequences and sources
 
+/// Returns when the first of the sequence's lost packets was written.
+std::optional<uint64_t> LossesFrom(const SequenceGaps& sequence) {
+  return sequence.gaps.empty() ? std::nullopt : sequence.gaps.front().written.first.time_ns;
+}
+
 }  // namespace
 
 LogLosses::LogLosses(const Examination& examination)
@@ -38,9 +43,7 @@ LogLosses::LogLosses(const Examination& examination)
     }
   }
   places_ = examination.account.all[Stage::kSharedMemory].places;
-  const FateCount dropped = totals_[Fate::kWriterDropped];
-  lost_ = totals_.lost() - dropped;
-  written_ = totals_.written - dropped;
+  lost_ = totals_.lost();
   std::erase_if(causes_, [](const CauseCount& cause) { return cause.cause == Cause::kAborted; });
   signs_ = FindSigns();
 }
@@ -61,8 +64,9 @@ Sentence LogLosses::LostHeadline() const {
       return Say("{}.", left);
   if (lost_.packets == 0) return Say("Writers dropped packets {}.", DroppedPlaces());
   return Say("{} of {} ({}) {} lost{}.", Number("lost", lost_.packets),
-             Number("written", written_.packets, "packet"),
-             Share("share_lost", lost_.packets, written_.packets), Was(lost_.packets), LostWhen());
+             Number("written", totals_.written.packets, "packet"),
+             Share("share_lost", lost_.packets, totals_.written.packets), Was(lost_.packets),
+             LostWhen());
 }
 
 Sentence LogLosses::WaitingHeadline() const {
@@ -112,15 +116,14 @@ std::string LogLosses::WhyDropped() const {
 Sentence LogLosses::Losers() const {
   const bool by_places = lost_.packets == 0;
   const auto lost_by = [&](const SequenceGaps* each) {
-    const uint64_t dropped = each->by_fate[Fate::kWriterDropped].packets;
-    return by_places ? dropped + each->losses_by_flag() : each->lost().packets - dropped;
+    return by_places ? each->stages[Stage::kSharedMemory].places : each->lost().packets;
   };
   std::vector<const SequenceGaps*> losers = sequences_;
   std::erase_if(losers, [&](const SequenceGaps* each) { return lost_by(each) == 0; });
   std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
   SharesOf shares;
   for (const SequenceGaps* each : std::span(losers).first(std::min(kNamed, losers.size())))
-    shares.emplace_back(notes_.NameOf(each->sequence) +
+    shares.emplace_back(notes_.NameOf(each->sequence, LossesFrom(*each)) +
                             (std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1
                                  ? " in " + notes_.NameOf(each->buffer)
                                  : ""),
@@ -192,18 +195,19 @@ Sentence LogLosses::Stale() const {
   for (const StaleSequence& stale : report_.stale) packets += stale.stale;
   const StaleSequence& worst = *std::ranges::max_element(
       report_.stale, {}, [](const StaleSequence& one) { return one.longest.delay_ns; });
-  return Say("{} came late: an event{} of {}, in {}, at {}. The UI shows a huge gap.",
-             Number("stale", packets, "packet"),
+  const bool is_hole = examination_.trace && examination_.trace->hole;
+  return Say("{} came late: an event{} of {}, in {}, at {}.{}", Number("stale", packets, "packet"),
              worst.longest.cpu ? fmt::format(" of CPU {}", *worst.longest.cpu) : "",
              TimeOf("stale_event_ns", worst.longest.time_ns), notes_.NameOf(worst.sequence),
-             TimeOf("stale_commit_ns", worst.longest.time_ns + worst.longest.delay_ns));
+             TimeOf("stale_commit_ns", worst.longest.time_ns + worst.longest.delay_ns),
+             is_hole ? " The UI shows a huge gap." : "");
 }
 
 Sentence LogLosses::FindSigns() const {
   const auto cpus = static_cast<uint64_t>(
       std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
   if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};
-  const bool is_known = totals_.lost().packets > 0 || waiting() > 0;
+  const bool is_known = losses() > 0 || waiting() > 0;
   Sentence signs;
   const auto add = [&](const Sentence& sign) {
     signs += Say("{}{}", signs.empty() ? "" : ", ", sign);
@@ -255,8 +259,10 @@ Sentence LogLosses::LostWhen() const {
   const auto last = std::find_if(intervals.rbegin(), intervals.rend(), lost);
   if (intervals.size() < 2 || first == intervals.end()) return {};
   const auto at = [&](const char* name, auto intervals_before) {
-    return TimeFromStart(name, timeline.first_ns() + static_cast<uint64_t>(intervals_before) *
-                                                         timeline.interval_ns());
+    return TimeFromStart(
+        name, std::max(timeline.first_written_ns(),
+                       timeline.first_ns() +
+                           static_cast<uint64_t>(intervals_before) * timeline.interval_ns()));
   };
   const Sentence from = at("lost_from_ns", first - intervals.begin());
   const Sentence to = at("lost_to_ns", intervals.rend() - last);

@@ -72,7 +72,7 @@ class LogLosses {
   const SessionNotes& notes_;
   LedgerTotals totals_;  // of all buffers
   /// Without what writers dropped: each mark of it stands for an unknown number of packets.
-  FateCount lost_, written_;
+  FateCount lost_;
   uint64_t places_ = 0;      // at which writers dropped packets
   uint64_t dropped_ns_ = 0;  // the longest time that a writer of these found no chunk
   std::vector<const SequenceGaps*> sequences_;

@@ -138,7 +138,7 @@ class RemedyFinder {
 
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
-    if (outcome.policy != FillPolicy::kDiscard || (lost == 0 && !outcome.into_file)) return;
+    if (outcome.policy != FillPolicy::kDiscard || lost == 0) return;
     Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
     if (outcome.into_file)
       remedy.formula = "once it is full it accepts nothing more, however much was read";
@@ -225,22 +225,24 @@ class RemedyFinder {
 
   /// For the bytes that the producer committed in a burst.
   void AddSharedMemory() {
+    constexpr uint64_t kDefaultMemory = uint64_t{256} << 10;     // of the service
     std::map<ProducerId, std::pair<uint64_t, uint64_t>> wanted;  // bytes, places
     for (const BufferGaps& buffer : facts_.gaps.buffers) {
       for (const SequenceGaps& sequence : buffer.sequences) {
         if (sequence.losses_by_flag() == 0) continue;
         auto& [bytes, places] = wanted[sequence.sequence.producer];
-        bytes = std::max(bytes, facts_.notes.SharedMemoryOf(sequence.sequence).value_or(0) + 1);
+        bytes = std::max(
+            bytes, facts_.notes.SharedMemoryOf(sequence.sequence).value_or(kDefaultMemory) + 1);
         places += sequence.losses_by_flag();
       }
       VisitGaps(buffer, [&](const Gap& gap) {
         if (!gap.Has(Cause::kAborted)) return;
-        const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(0);
+        const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(kDefaultMemory);
         const uint64_t burst =
             gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;
-        auto& [bytes, packets] = wanted[gap.sequence.producer];
+        auto& [bytes, places] = wanted[gap.sequence.producer];
         bytes = std::max({bytes, now + 1, burst / 3 * 4});
-        packets += gap.lost.packets;
+        places += gap.places;
       });
     }
     size_t index = 0;
@@ -251,7 +253,9 @@ class RemedyFinder {
       remedy.size = std::clamp(std::bit_ceil(want.first), kPageBytes, kLargest);
       remedy.memory = static_cast<int64_t>(remedy.size);
       remedy.formula =
-          "more than it has, and four thirds of what was committed in a burst; a power of 2";
+          "more than it has, or than the default of 256 KiB, and four thirds of what was committed "
+          "in "
+          "a burst; a power of 2";
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
       if (name.empty()) continue;
       const std::string path = fmt::format("producers[{}].", index++);

@@ -45,8 +45,10 @@ inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
     {RemedyKind::kClearState, "clear_state",
      "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula})."},
     {RemedyKind::kSharedMemory, "shared_memory",
-     "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}; 128 KiB to 512 KiB are "
-     "usual, 256 KiB the default), as its writers found no space at {places}."},
+     "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}), as its writers found "
+     "no space at {places}. Or let the data source's writers wait (buffer_exhausted_policy: "
+     "BUFFER_EXHAUSTED_STALL_THEN_DROP, where it may be configured), or write smaller packets with "
+     "pauses between them."},
 });
 
 /// What a replay showed of the buffers that a remedy concerns.

@@ -32,6 +32,12 @@ std::string OtherRemedyOf(const Gap& gap) {
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";
   if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
+  if (gap.Has(Cause::kIdsReused))
+    return "no change of the config helps: the producer gave a writer an id again that the buffer "
+           "still knew";
+  if (gap.Has(Cause::kNeverCommitted))
+    return "no buffer size or flush helps: the writer finished the chunk, as it went on after it, "
+           "and the commit of the chunk is missing";
   if (!remedies.buffer_size && !remedies.flush && gap.Has(Cause::kAlreadyConsumed))
     return "no buffer size, read period or flush helps: the producer has to commit the chunks of a "
            "writer in the order of their ids";

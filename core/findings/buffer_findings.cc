@@ -235,7 +235,14 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
     finding->cause =
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
         "it: the counter does not distinguish these.";
-    if (IsDiscarding(examiner, index) && stats.chunks_discarded > 0) {
+    const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+    if (replayed != nullptr && replayed->harmless_patches == failed) {
+      finding->harm = Harm::kInfo;
+      finding->what = Say("{} could not be applied; no packet waited for {}.",
+                          Number("patches_failed", failed, "patch"), failed == 1 ? "it" : "them");
+      finding->proof += " The replay of the log shows that this buffer lost no packet by that.";
+      finding->remedy = "None is needed.";
+    } else if (IsDiscarding(examiner, index) && stats.chunks_discarded > 0) {
       // No loss of its own: these packets are lost with their chunks.
       finding->harm = Harm::kInfo;
       finding->cause = "The full buffer discarded chunks; patches for these cannot be applied.";

@@ -37,15 +37,23 @@ void ExamineBufferConfigs(Examiner& examiner) {
                        {.where = BufferName(examiner.config, i)});
       if (examiner.facts.all.packets > 0) finding.harm = Harm::kInfo;
     }
-    if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard)
-      examiner
-          .Add("config.discard_into_file",
-               "The buffer discards, in a session that is written into a file: when it is full, it "
-               "takes nothing more, however often it was read.",
-               {.where = BufferName(examiner.config, i),
-                .proof = "fill_policy: DISCARD and write_into_file: true."})
-          .changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
-                              "a discarding buffer seals itself when it is full", false});
+    if (!config.write_into_file || config.buffers[i].policy != FillPolicy::kDiscard) continue;
+    Finding& finding = examiner.Add(
+        "config.discard_into_file",
+        Say("The buffer discards, in a session that is written into a file: {}.",
+            config.buffers[i].is_v2
+                ? "when it is full, it takes nothing more, however often it was read"
+                : "if a read is late, so that it is full of unread data, it takes nothing more"),
+        {.where = BufferName(examiner.config, i),
+         .proof = "fill_policy: DISCARD and write_into_file: true."});
+    const auto& buffers = examiner.facts.buffers;
+    if (i < buffers.size() && buffers[i].has_stats && buffers[i].stats.chunks_discarded == 0) {
+      finding.harm = Harm::kInfo;
+      finding.proof += " It discarded nothing in this session.";
+      continue;
+    }
+    finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
+                               "a discarding buffer seals itself when it is full", false});
   }
 }
 

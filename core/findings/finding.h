@@ -85,6 +85,7 @@ struct ReplayedBuffer {
   std::optional<Reach> reach;        // of a ring that overwrote unread data before its only read
   /// Re-commits that break the rules, refused by the buffer, which had all their packets.
   uint64_t harmless_recommits = 0;
+  uint64_t harmless_patches = 0;  // that failed, and that no packet waited for
 };
 /// Facts that the replay of a log has, and the trace that it makes has not.
 struct ReplayFacts {

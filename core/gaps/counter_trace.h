@@ -51,6 +51,7 @@ enum class CountReason : uint8_t {
   kRepeated,  // harmless
   kChunkGone,
   kOutOfBounds,
+  kPatchNotNeeded,  // harmless
   kAborted,
   kFlagged,
   kStateMissing,
@@ -71,6 +72,8 @@ inline constexpr auto kEnumRows<CountReason> = EnumTable<EnumRow<CountReason>>({
     {CountReason::kChunkGone, "chunk_gone",
      "a patch arrived while the chunk was not in the buffer"},
     {CountReason::kOutOfBounds, "out_of_bounds", "a patch is for bytes outside it"},
+    {CountReason::kPatchNotNeeded, "patch_not_needed",
+     "a patch could not be applied, and no packet waited for it: nothing is missing"},
     {CountReason::kAborted, "aborted", "its writer aborted a packet"},
     {CountReason::kFlagged, "flagged", "a packet is flagged '{bits}'"},
     {CountReason::kStateMissing, "state_missing",
@@ -92,7 +95,9 @@ struct CounterRise {
   uint32_t fragments = 0;  // of the chunk, as its header counts them
   uint32_t found = 0;      // of these, those that are there
 
-  bool is_harmless() const { return reason == CountReason::kRepeated; }
+  bool is_harmless() const {
+    return reason == CountReason::kRepeated || reason == CountReason::kPatchNotNeeded;
+  }
 };
 
 /// Finds the record, the chunk and the reason of each count of a data-loss counter in a replay, as

@@ -1,5 +1,7 @@
 #include "core/gaps/gap_analysis.h"
 
+#include <algorithm>
+
 #include "core/base/wire.h"
 #include "core/perfetto/packet_facts.h"
 
@@ -15,6 +17,7 @@ GapFinder& GapAnalysis::Of(BufferId id) {
 
 void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
+  clock_.AddRecord(op);
   if (const auto* clocks = std::get_if<ClockSnapshotRecord>(&op.body))
     stale_.AddClocks(wire::AsBytes(clocks->snapshot));
   counters_.OnRecord(op, moment);
@@ -37,7 +40,7 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
   const ChunkCommit& commit = written.commit();
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
-  stale_.AddChunk(id, written, now_.time_ns,
+  stale_.AddChunk(id, written, clock_.start_ns(), now_.time_ns,
                   [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet,
                       std::optional<uint64_t> time_ns) {
                     kinds_.Add(id, chunk, fragment, facts, content, packet);
@@ -52,7 +55,8 @@ void GapAnalysis::OnPacketFate(const PacketAccount& account) {
     uint64_t& newest_ns = newest_overwritten_ns_[account.buffer];
     newest_ns = std::max(newest_ns, times_.Of(account));
   }
-  if (account.written.time_ns) over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
+  if (account.written.time_ns && account.fate != Fate::kWriterDropped)
+    over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
 }
 
@@ -78,6 +82,29 @@ void GapAnalysis::Close(BufferId id) {
   buffers_.erase(buffer);
 }
 
+/// A patch that could not be applied costs nothing if no packet of its sequence waited for one.
+void GapAnalysis::ExcusePatches(GapReport& report) {
+  const auto lacks_patch = [&](const CounterRise& rise) {
+    const BufferGaps* const buffer = report.Find(*rise.buffer);
+    if (buffer == nullptr) return true;
+    const auto sequence =
+        std::ranges::find(buffer->sequences, *rise.sequence, &SequenceGaps::sequence);
+    if (sequence == buffer->sequences.end()) return false;
+    return sequence->unlisted_gaps > 0 ||
+           (sequence->stall && sequence->stall->cause == Cause::kWaitsForPatch) ||
+           std::ranges::any_of(sequence->gaps, [](const Gap& gap) {
+             return gap.Has(Cause::kAwaitedPatch) || gap.Has(Cause::kBehindStall);
+           });
+  };
+  for (CounterRise& rise : report.counted) {
+    if (rise.counter != LossCounter::kPatchesFailed || !rise.buffer || !rise.sequence ||
+        lacks_patch(rise))
+      continue;
+    rise.reason = CountReason::kPatchNotNeeded;
+    report.counts[static_cast<size_t>(rise.counter)] -= rise.amount;
+  }
+}
+
 GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   while (!buffers_.empty()) Close(buffers_.begin()->first);
   GapReport report;
@@ -95,6 +122,7 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   counters_.Finish();
   report.counted = counters_.rises();
   report.counts = counters_.counts();
+  ExcusePatches(report);
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.stale = stale_.Result();

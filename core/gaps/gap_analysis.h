@@ -69,8 +69,10 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  private:
   gaps::GapFinder& Of(BufferId id);
   void Close(BufferId id);
+  static void ExcusePatches(GapReport& report);
 
   LogMoment now_;
+  SessionClock clock_;
   gaps::GapFinder::Unused unused_{
       .gaps = kMaxListed, .flags = kMaxListed, .producer_flags = kMaxListed};
   std::map<BufferId, std::unique_ptr<gaps::GapFinder>> buffers_;

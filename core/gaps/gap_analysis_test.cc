@@ -157,14 +157,32 @@ TEST(Gaps, Aborted_FlagsAPacketBeforeIt) {
 }
 
 // Chunk 1 is never committed: what begins in chunk 0 has no end.
-TEST(Gaps, NeverCommitted_CallsForAFlush) {
+TEST(Gaps, NeverCommitted_NoFlushHelpsAWriterThatWentOn) {
   MadeSession session("v2@58");
   session.Commit(Chunk(1, 1, 0).Begins(20, kFillGaps))
       .Commit(Chunk(1, 1, 2).Whole(10, kFillGaps))
       .Read();
   const Gap gap = OnlyGap(session.Report());
   EXPECT_EQ(gap.causes.at(0).cause, Cause::kNeverCommitted);
-  EXPECT_TRUE(gap.remedies.flush);
+  EXPECT_FALSE(gap.remedies.flush);
+}
+
+// A writer of the same id begins with chunk 0 again, after that was read.
+TEST(Gaps, ReusedIds_AreNotOutOfOrder) {
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps)).Read();
+  session.Commit(Chunk(1, 1, 0).Whole(20, 'q')).Read();
+  const Gap gap = OnlyGap(session.Report());
+  EXPECT_EQ(gap.causes.at(0).cause, Cause::kIdsReused);
+  EXPECT_FALSE(gap.remedies.flush);
+}
+
+// The buffer keeps what it has of a chunk that is re-committed with as many bytes.
+TEST(Gaps, RecommitWithOtherBytes_IsALoss) {
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps));
+  session.Commit(Chunk(1, 1, 0).Whole(20, 'q')).Read();
+  EXPECT_EQ(OnlyGap(session.Report()).causes.at(0).cause, Cause::kNotReplaced);
 }
 
 // Chunk 5 came first, so its reader passes by all the others: after the gap after chunk 0 it loses
@@ -315,7 +333,8 @@ TEST(Gaps, Merge_WhenNothingBetweenWasRead) {
     session.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
   for (uint32_t id = 0; id < 5; ++id) session.Commit(Kilo(1, 2, id));
   const Gap gap = OnlyGap(session.Read().Report());
-  EXPECT_EQ(gap.lost.packets, 6u);
+  EXPECT_EQ(gap.lost.packets, 3u);
+  EXPECT_EQ(gap.places, 3u);
   EXPECT_EQ(gap.causes.size(), 2u);
   EXPECT_EQ(gap.first.chunk, 0u);
   EXPECT_EQ(gap.last.chunk, 2u);
@@ -327,7 +346,8 @@ TEST(Gaps, Split_WhenSomethingBetweenWasRead) {
     session.Commit(Chunk(1, 1, id).Whole(900, kFillGaps).Aborted());
   const SequenceGaps sequence = Of(session.Read().Report(), 1, 1);
   EXPECT_EQ(sequence.gaps.size(), 3u);
-  EXPECT_EQ(sequence.lost().packets, 3u);
+  EXPECT_EQ(sequence.lost().packets, 0u);
+  EXPECT_EQ(sequence.by_fate.places(), 3u);
 }
 
 }  // namespace

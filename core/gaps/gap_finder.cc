@@ -237,7 +237,10 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   if (gap.last < place) gap.last = place;
   if (account.fate == Fate::kInvalid) gap.lost_bits |= account.loss_bits;
   gap.last_chunk = std::max(gap.last_chunk, account.last_chunk);
-  gap.lost += count;
+  if (account.fate == Fate::kWriterDropped)
+    ++gap.places;
+  else
+    gap.lost += count;
   if (account.own_fault) gap.own_fault += count;
   AddCount(gap.causes, {account.fate, account.cause, account.own_fault,
                         account.fate == Fate::kCut ? account.loss_bits : 0, count});
@@ -322,6 +325,7 @@ void GapFinder::Merge(OpenGap& open, const OpenGap& other) {
   gap.last = more.last;
   gap.last_chunk = std::max(gap.last_chunk, more.last_chunk);
   gap.lost += more.lost;
+  gap.places += more.places;
   gap.own_fault += more.own_fault;
   for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
   for (const ContentCount& content : more.contents) AddContent(gap.contents, content);
@@ -394,6 +398,8 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
     result.gaps.push_back(std::move(open.gap));
   }
   FindMissing(sequence, result);
+  if (result.stall && result.stall->at)
+    result.stall->went_on = IdOf(sequence.ids.newest()) != result.stall->at->chunk;
   result.stages.unusable = result.unusable.count.packets;
   result.stages[Stage::kSharedMemory].places += result.losses_by_flag();
   return result;
@@ -509,7 +515,7 @@ void GapFinder::AddRemedies(OpenGap& open) {
         return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
                blame.chunk->chunk == IdOf(gap.first.chunk);
       });
-  remedies.flush = gap.Has(Cause::kNeverCommitted) || scraped_before;
+  remedies.flush = scraped_before;
 }
 
 /// Explains why a packet is flagged though nothing before it is missing.

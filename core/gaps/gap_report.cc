@@ -138,7 +138,7 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
     (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
   }
   if (filter.selects_gaps()) return;
-  any_loss |= sequence.lost().packets > 0;
+  any_loss |= sequence.lost().packets > 0 || sequence.losses_by_flag() > 0;
   for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
   unlisted_missing += sequence.unlisted_missing;
   any_sign |= sequence.unlisted_flags > 0 || sequence.missing_chunks > 0 || sequence.stall ||

@@ -177,6 +177,7 @@ struct Gap {
   GapPlace last;
   uint64_t last_chunk = 0;  // where the last packet ends
   FateCount lost;
+  uint64_t places = 0;                 // at which its writer dropped an unknown number more
   FateCount own_fault;                 // of these, lost to a bug of the buffer
   std::vector<CauseCount> causes;      // bugs first, then the largest
   std::vector<ContentCount> contents;  // largest first
@@ -230,6 +231,7 @@ struct OpenStall {
   Cause cause = Cause::kAfterAbandoned;
   std::optional<ChunkName> at;       // the chunk at which it waits
   LogMoment since;                   // its commit
+  bool went_on = false;  // its writer committed later chunks, so it had finished that one
   std::optional<LogMoment> patched;  // its patch came after the clone that was replayed, at
   LogMoment cloned;
 };

@@ -64,7 +64,7 @@ TEST(Stages, EachFateHasOne) {
   EXPECT_EQ(StageOf(Fate::kStalled, Cause::kWaitsForPatch), Stage::kBuffer);
   EXPECT_EQ(StageOf(Fate::kDiscarded, Cause::kMayNotWrite), Stage::kCommit);
   EXPECT_EQ(StageOf(Fate::kDiscarded, Cause::kTooLarge), Stage::kCommit);
-  EXPECT_EQ(StageOf(Fate::kCut, Cause::kNeverCommitted), Stage::kSharedMemory);
+  EXPECT_EQ(StageOf(Fate::kCut, Cause::kNeverCommitted), Stage::kCommit);
   EXPECT_EQ(StageOf(Fate::kCut, Cause::kNotInLog), Stage::kUnknown);
   EXPECT_EQ(StageOf(Fate::kCut, Cause::kReadGap), Stage::kBuffer);
   EXPECT_EQ(StageOf(Fate::kIncomplete, Cause::kUnfinished), Stage::kSharedMemory);

@@ -5,8 +5,8 @@
 
 namespace ringscope {
 
-void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,
-                            const Visitor& visit) {
+void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,
+                            std::optional<uint64_t> now_ns, const Visitor& visit) {
   const ChunkCommit& commit = written.commit();
   Sequence& sequence = sequences_[{buffer, commit.sequence}];
   sequence.result.buffer = buffer;
@@ -36,6 +36,7 @@ void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, std::option
     if (!time || !now_ns) continue;
     StaleSequence& result = sequence.result;
     ++result.packets;
+    if (*time < start_ns) continue;
     const StaleEvent stale{*time, *now_ns > *time ? *now_ns - *time : 0, Raw(commit.chunk),
                            event ? event->cpu : std::nullopt};
     if (stale.delay_ns > result.longest.delay_ns) result.longest = stale;

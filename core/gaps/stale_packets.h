@@ -46,9 +46,10 @@ class StalePackets {
   using Visitor = std::function<void(size_t fragment, const PacketFacts& facts, Bytes content,
                                      Bytes packet, std::optional<uint64_t> time_ns)>;
   /// A chunk as it is committed, in the log's order.
+  /// @param start_ns of the session: what is older was not held back in it
   /// @param visit called with each packet that begins in it and was not seen before
-  void AddChunk(BufferId buffer, WrittenCommit& written, std::optional<uint64_t> now_ns,
-                const Visitor& visit = {});
+  void AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,
+                std::optional<uint64_t> now_ns, const Visitor& visit = {});
   /// Sequences that have stale packets.
   std::vector<StaleSequence> Result() const;
 

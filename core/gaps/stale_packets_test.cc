@@ -38,7 +38,7 @@ void AddTo(StalePackets& stale, const Chunk& chunk, uint64_t now_ns) {
   const ChunkCommit commit = chunk.commit();
   WrittenCommit written;
   written.Take(commit);
-  stale.AddChunk(kStaleBuffer, written, now_ns);
+  stale.AddChunk(kStaleBuffer, written, 0, now_ns);
 }
 
 TEST(StalePackets, BootTime_IsComparedWithTheCommit) {

@@ -42,6 +42,7 @@ ChunkSums& ChunkSums::operator+=(const ChunkSums& more) {
   relocations += more.relocations;
   patches += more.patches;
   loss_bits |= more.loss_bits;
+  writer_bits |= more.writer_bits;
   for (const auto& [fate, count] : more.packets) packets[fate] += count;
   evictors += more.evictors;
   return *this;

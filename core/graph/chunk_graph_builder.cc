@@ -153,7 +153,9 @@ void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
   const auto* const patched = event.As<BufferEvent::Patched>();
   const auto* const missed = event.As<BufferEvent::PatchMissed>();
   if (patched != nullptr || missed != nullptr) {
-    const size_t patches = (patched != nullptr ? patched->sent : missed->sent).patches.size();
+    // One without bytes says that the chunk needs no more.
+    const size_t patches =
+        std::max<size_t>((patched != nullptr ? patched->sent : missed->sent).patches.size(), 1);
     if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, patches);
     PatchTally& tally = node->patches;
     if (patched != nullptr) node->unpatched = patched->state.needs_patch();
@@ -311,6 +313,7 @@ void SequenceGraphBuilder::AddPacket(const PacketAccount& account) {
   if (sums == nullptr) sums = RunOf(account.first_chunk);
   if (sums == nullptr) return;
   sums->packets[account.fate] += count;
+  if (account.fate == Fate::kRead) sums->writer_bits |= account.facts.dropped;
   if (account.fate == Fate::kOverwritten && account.culprit)
     sums->evictors.Add(account.culprit->sequence, 1);
 }

@@ -14,13 +14,15 @@ constexpr Loss kUnreported;
 
 }  // namespace
 
-void BufferLedger::BeginChunk() {
+void BufferLedger::BeginChunk(const WrittenCommit& written) {
+  arriving_ = &written;
   outcome_ = Outcome::kUnknown;
   consumed_ = 0;
+  not_replaced_.clear();
 }
 
 void BufferLedger::Refused(const WrittenCommit& written, Refusal why) {
-  BeginChunk();
+  BeginChunk(written);
   outcome_ = Outcome::kRefused;
   refusal_ = {.cause = CauseOf(why)};
   EndChunk(written);
@@ -44,12 +46,17 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
         refusal_.cause == Cause::kAlreadyConsumed || refusal_.cause == Cause::kUnknown;
     if (is_old && arrival.record.evicted_for)
       refusal_ = {.cause = Cause::kEvicted, .culprit = arrival.record.evicted_for};
-    packets_.LoseRefused(arrival, refusal_);
+    else if (refusal_.cause == Cause::kAlreadyConsumed && arrival.is_reused)
+      refusal_.cause = Cause::kIdsReused, arrival.record.violation.reset();
+    if (arrival.differs)
+      for (size_t i = 0; i < arrival.known; ++i) packets_.LoseInPlace(arrival, i, refusal_);
     if (!arrival.is_new && !arrival.differs && arrival.known >= written.chunk().fragments.size())
       sink_.OnRepeatedCommit();
     Lose(commit.sequence, arrival.record, arrival.known, arrival.record.entries.size(), refusal_,
          commit.payload);
   }
+  for (const size_t fragment : not_replaced_)
+    packets_.LoseInPlace(arrival, fragment, {.cause = Cause::kNotReplaced});
   packets_.End(arrival);
   if (committed) patch_stalls_.Remove(commit.sequence, arrival.record.id);  // if it was evicted
   NotePatchState(arrival.key, arrival.record);
@@ -66,6 +73,8 @@ void BufferLedger::OnEvent(const BufferEvent& event) {
   } else if (const auto* rewritten = event.As<BufferEvent::Rewritten>()) {
     outcome_ = Outcome::kRewritten;
     engine_needs_patch_ = rewritten->state.needs_patch();
+    arriving_->VisitOthers(rewritten->state.payload,
+                           [&](size_t fragment) { not_replaced_.push_back(fragment); });
   } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
     OnErased(chunk, *erased);
   } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {

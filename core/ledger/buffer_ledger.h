@@ -111,7 +111,8 @@ class BufferLedger : private WriterLosses {
     stalls_whole_chunks_ = info.flags_first_of_sequence;
   }
   /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
-  void BeginChunk();
+  /// @param written stays as it is until then
+  void BeginChunk(const WrittenCommit& written);
   void Refused(const WrittenCommit& written, Refusal why);
   void EndChunk(const WrittenCommit& written);
   void BeginRead() { ++pass_, position_ = 0; }
@@ -203,6 +204,8 @@ class BufferLedger : private WriterLosses {
   uint32_t pass_ = 0;
   uint64_t position_ = 0;  // of the last packet in that pass
   // The commit under way.
+  const WrittenCommit* arriving_ = nullptr;
+  std::vector<size_t> not_replaced_;  // fragments of it, in the place of others that stay
   Outcome outcome_ = Outcome::kUnknown;
   Loss refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed

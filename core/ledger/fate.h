@@ -31,10 +31,11 @@ enum class Fate : uint8_t {
   kCleared,
   kFolded
 };
-/// Fates alike. A buffer's packets are the sum of these.
+/// Fates alike. A buffer's packets are the sum of these, but for kDropped.
 enum class FateGroup : uint8_t {
   kRead,
   kLost,       // gone for good
+  kDropped,    // by their writers: places at which an unknown number is missing, no packets
   kLeft,       // still in the buffer, or not finished by its writer
   kElsewhere,  // of clones: the session itself read it, or another reader has it
   kFolded,
@@ -57,7 +58,7 @@ inline constexpr auto kEnumRows<Fate> = EnumTable<FateRow>({
      "evicted before it was read"},
     {Fate::kDiscarded, "discarded", FateGroup::kLost, Stage::kBuffer,
      "refused by the buffer or by the service"},
-    {Fate::kWriterDropped, "writer_dropped", FateGroup::kLost, Stage::kSharedMemory,
+    {Fate::kWriterDropped, "writer_dropped", FateGroup::kDropped, Stage::kSharedMemory,
      "aborted by its writer"},
     {Fate::kCut, "cut", FateGroup::kLost, Stage::kBuffer,
      "a chunk of it was never committed, or the buffer abandoned it"},
@@ -81,7 +82,9 @@ inline constexpr auto kEnumRows<Fate> = EnumTable<FateRow>({
 inline constexpr size_t kFates = kEnumRows<Fate>.size();
 
 /// Returns true if the packet is gone for good.
-constexpr bool IsLoss(Fate fate) { return RowOf(fate).group == FateGroup::kLost; }
+constexpr bool IsLoss(Fate fate) {
+  return RowOf(fate).group == FateGroup::kLost || RowOf(fate).group == FateGroup::kDropped;
+}
 
 /// Why, in more detail than the fate.
 enum class Cause : uint8_t {
@@ -94,6 +97,8 @@ enum class Cause : uint8_t {
   kTooLarge,
   kAlreadyConsumed,
   kBadRecommit,
+  kIdsReused,
+  kNotReplaced,
   kNoSharedMemory,
   kNoSuchPage,
   kNoSuchBuffer,
@@ -154,6 +159,12 @@ inline constexpr auto kEnumRows<Cause> = EnumTable<CauseRow>({
     {Cause::kBadRecommit, "bad_recommit", Fate::kDiscarded,
      "refused by the buffer: the re-commit of {their} chunk breaks the rules", Stage::kCommit,
      DiscardReason::kBadRecommit},
+    {Cause::kIdsReused, "ids_reused", Fate::kDiscarded,
+     "refused by the buffer: {their} writer uses chunk ids again that the buffer had before",
+     Stage::kCommit},
+    {Cause::kNotReplaced, "not_replaced", Fate::kDiscarded,
+     "not taken by the buffer: {their} chunk was re-committed with other bytes of the same size",
+     Stage::kCommit},
     {Cause::kNoSharedMemory, "no_shared_memory", Fate::kDiscarded,
      "refused by the service: committed before the shared memory was set up", Stage::kCommit,
      Refusal::kNoSharedMemory},
@@ -168,7 +179,7 @@ inline constexpr auto kEnumRows<Cause> = EnumTable<CauseRow>({
      Refusal::kMayNotWrite},
     {Cause::kAborted, "aborted", Fate::kWriterDropped, "aborted by {their} writer"},
     {Cause::kNeverCommitted, "never_committed", Fate::kCut,
-     "not reassembled: one of {their} chunks was never committed", Stage::kSharedMemory},
+     "not reassembled: one of {their} chunks was never committed", Stage::kCommit},
     {Cause::kNotInLog, "not_in_log", Fate::kCut,
      "not reassembled: one of {their} chunks is not in the log, which is not complete there",
      Stage::kUnknown},

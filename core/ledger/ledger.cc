@@ -48,7 +48,8 @@ std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet, const LedgerS
 
 FateCount FateCounts::all() const {
   FateCount sum;
-  for (const FateCount& count : *this) sum += count;
+  for (const FateRow& row : kEnumRows<Fate>)
+    if (row.group != FateGroup::kDropped) sum += (*this)[row.value];
   return sum;
 }
 
@@ -120,7 +121,7 @@ void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<R
   if (refusal)
     Of(buffer).Refused(written_, *refusal);
   else
-    Of(buffer).BeginChunk();
+    Of(buffer).BeginChunk(written_);
 }
 void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }

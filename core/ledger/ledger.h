@@ -167,7 +167,9 @@ struct FateCounts : std::array<FateCount, kFates> {
   FateCount& operator[](Fate fate) { return (*this)[static_cast<size_t>(fate)]; }
   const FateCount& operator[](Fate fate) const { return (*this)[static_cast<size_t>(fate)]; }
   FateCounts& operator+=(const FateCounts& other);
-  FateCount all() const;
+  FateCount all() const;  // packets
+  /// Places at which writers dropped an unknown number of packets.
+  uint64_t places() const { return Of(FateGroup::kDropped).packets; }
   FateCount Of(FateGroup group) const;
   FateCount lost() const { return Of(FateGroup::kLost); }
   FateCount left() const { return Of(FateGroup::kLeft); }

@@ -168,7 +168,7 @@ void BufferLedger::Finish() {
   });
   for (const auto& [chunk, record] : left) FinishRecord(chunk, *record);
   packets_.chains().VisitOpen([&](ChainId id, Chain&) { FinishChain(id); });
-  totals_.written = packets_.count();
+  totals_.written = packets_.count() - totals_.by_fate.Of(FateGroup::kDropped);
 }
 
 /// Sets what a packet that is still in the buffer waits for.

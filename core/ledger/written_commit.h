@@ -53,6 +53,18 @@ class WrittenCommit {
     return is_open && (chunk_.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere;
   }
 
+  /// Calls visit(fragment) for those that have other bytes in the buffer.
+  /// @param held the chunk's payload there; empty: not known
+  template <typename Visit>
+  void VisitOthers(Bytes held, Visit visit) const {
+    for (size_t i = 0; i < chunk_.fragments.size(); ++i) {
+      const uint32_t begin = chunk_.fragments[i].offset, end = EndOf(i);
+      if (end <= held.size() && !std::ranges::equal(held.subspan(begin, end - begin),
+                                                    commit_->payload.subspan(begin, end - begin)))
+        visit(i);
+    }
+  }
+
  private:
   const ChunkCommit* commit_ = nullptr;
   WrittenChunk chunk_;

@@ -140,6 +140,7 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
     // A chunk that was committed whole has left the ledger: this is something else under its id.
     if (sequence.completed.Contains(record.id)) record.violation = Cause::kResent;
   }
+  const bool was_whole = is_new ? record.violation.has_value() : record.complete;
   const bool differs = !is_new && CompareWithRecord(written, record);
   sequence.ids.AddNumber(record.id);
   sequence.first = std::min(sequence.first, record.id);
@@ -151,6 +152,7 @@ auto WrittenPackets::Begin(const WrittenCommit& written) -> Arrival {
           .known = record.entries.size(),
           .is_new = is_new,
           .differs = differs,
+          .is_reused = was_whole && (is_new || differs),
           .preceded = std::exchange(sequence.committed, now_)};
 }
 
@@ -185,20 +187,18 @@ bool WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord
   return differs;
 }
 
-void WrittenPackets::LoseRefused(const Arrival& arrival, const Loss& loss) {
-  if (!arrival.differs) return;
+void WrittenPackets::LoseInPlace(const Arrival& arrival, size_t fragment, const Loss& loss) {
   const std::vector<WrittenFragment>& fragments = arrival.written.chunk().fragments;
-  for (size_t i = 0; i < std::min(arrival.known, fragments.size()); ++i) {
-    const WrittenFragment& fragment = fragments[i];
-    if (fragment.kind != FragmentKind::kWhole || fragment.size == 0) continue;
-    PacketAccount account = AccountOf(arrival.commit.sequence, arrival.record, i);
-    account.first_offset = fragment.offset;
-    account.size = fragment.size;
-    account.written = now_;
-    account.facts = FactsAt(arrival.commit.payload, fragment.offset);
-    Count(fragment.size);
-    losses_.AddLost(account, loss);
-  }
+  if (fragment >= std::min(arrival.known, fragments.size())) return;
+  const WrittenFragment& lost = fragments[fragment];
+  if (lost.kind != FragmentKind::kWhole || lost.size == 0) return;
+  PacketAccount account = AccountOf(arrival.commit.sequence, arrival.record, fragment);
+  account.first_offset = lost.offset;
+  account.size = lost.size;
+  account.written = now_;
+  account.facts = FactsAt(arrival.commit.payload, lost.offset);
+  Count(lost.size);
+  losses_.AddLost(account, loss);
 }
 
 void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
@@ -352,7 +352,8 @@ void WrittenPackets::CloseBack(ChainId id) {
 
 /// The chunk's first fragment continues a packet of the previous chunk.
 void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
+               preceded] = arrival;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
   if (is_start) id = StartChain(arrival, index, payload);
@@ -371,7 +372,8 @@ void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes paylo
 
 /// The chunk's last fragment continues in the next chunk.
 void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
+               preceded] = arrival;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
     id = StartChain(arrival, index, payload);
@@ -393,7 +395,8 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
 void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, preceded] = arrival;
+  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
+               preceded] = arrival;
   if (!record.entries.empty()) {
     const ChainId before = chains_.TakeAwaitingNext(key);
     if (before != kNoChain) CloseBack(before);

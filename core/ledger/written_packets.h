@@ -195,6 +195,7 @@ class WrittenPackets {
     size_t known = 0;  // entries that it had before
     bool is_new = false;
     bool differs = false;     // the chunk is known, and was committed with other bytes
+    bool is_reused = false;   // as it differs, or is new, though it was committed whole before
     LogMoment preceded = {};  // the last commit of its sequence
   };
 
@@ -217,9 +218,9 @@ class WrittenPackets {
   /// Adds the fragments that are not known yet.
   /// @param consumed bytes of the chunk that the buffer takes as consumed, and has accounted for
   void AddFragments(const Arrival& arrival, uint32_t consumed);
-  /// The buffer refused the chunk, and has another one under its id: the packets that are in the
-  /// place of others are lost.
-  void LoseRefused(const Arrival& arrival, const Loss& loss);
+  /// The buffer has, or had, another chunk under the id: a whole packet that is in the place of
+  /// another one is lost.
+  void LoseInPlace(const Arrival& arrival, size_t fragment, const Loss& loss);
   void End(const Arrival& arrival);
   /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);

@@ -111,6 +111,8 @@ bool SessionFilter::Keeps(Op& op) {
   const auto is_of_this = [&](const auto& record) { return !is_other(record.session); };
   return std::visit(
       Overloaded{[&](const TraceConfigRecord& config) { return is_of_this(config); },
+                 [&](const SessionStarted& started) { return is_of_this(started); },
+                 [&](const SessionEnded& ended) { return is_of_this(ended); },
                  [&](const SessionChanged& change) { return is_of_this(change); },
                  [&](const ReadPass& pass) { return is_of_this(pass); },
                  [&](const Inexact& mark) { return is_of_this(mark); },

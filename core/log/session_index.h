@@ -54,10 +54,15 @@ struct SessionIndex {
 class SessionIndexBuilder {
  public:
   /// @param tracing the tracing session whose records are to be left; absent: all
-  explicit SessionIndexBuilder(std::optional<uint64_t> tracing = {}) : tracing_(tracing) {
-    if (tracing) filter_.emplace(*tracing);
+  explicit SessionIndexBuilder(std::optional<uint64_t> tracing = {}) {
+    if (tracing) Select(*tracing);
   }
 
+  /// Leaves the records of this tracing session, from the next record on.
+  void Select(uint64_t tracing) {
+    tracing_ = tracing;
+    filter_.emplace(tracing);
+  }
   /// Takes the next record, in which a filter may change something.
   /// @return false if the record is only about other tracing sessions
   bool Add(Op& op);
@@ -70,7 +75,7 @@ class SessionIndexBuilder {
  private:
   void AddRead(const ReadPass& read);
 
-  const std::optional<uint64_t> tracing_;
+  std::optional<uint64_t> tracing_;
   std::optional<SessionFilter> filter_;
   SessionIndex facts_;
   uint32_t set_up_ = 0;  // buffers

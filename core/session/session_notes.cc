@@ -22,7 +22,15 @@ constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 }  // namespace
 
 void SessionClock::AddRecord(const Op& op) {
-  if (!start_ns_ || (!is_started_ && IsSessionStart(op))) start_ns_ = op.time_ns;
+  // A producer connects to the service, whatever session there is.
+  const bool is_of_producer = std::holds_alternative<ProducerConnected>(op.body) ||
+                              std::holds_alternative<SharedMemorySetUp>(op.body) ||
+                              std::holds_alternative<DataSourceRegistered>(op.body);
+  const bool begins = std::holds_alternative<SessionStarted>(op.body) && op.time_ns;
+  if ((!start_ns_ && !is_of_producer) || (!is_begun_ && !is_started_ && begins) ||
+      (!is_started_ && IsSessionStart(op)))
+    start_ns_ = op.time_ns;
+  is_begun_ |= begins;
   is_started_ |= IsSessionStart(op);
   const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
   if (snapshot == nullptr) return;
@@ -52,10 +60,19 @@ Bytes ThreadIn(Bytes packet) {
 
 }  // namespace
 
-void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
+void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
   clock_.AddRecord(op);
-  if (const auto* connected = std::get_if<ProducerConnected>(&op.body))
-    producers_[connected->producer] = {connected->name, connected->smb_size, {}, connected->pid};
+  now_ns_ = moment.time_ns;
+  if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
+    Producer& producer = producers_[connected->producer];
+    std::vector<std::pair<std::string, uint64_t>> before = std::move(producer.before);
+    if (!producer.name.empty() && op.time_ns) before.emplace_back(producer.name, *op.time_ns);
+    producer = {connected->name, connected->smb_size, {}, connected->pid, std::move(before)};
+  }
+  if (const auto* writer = std::get_if<WriterRegistered>(&op.body)) {
+    Sequence& sequence = sequences_[{writer->producer, writer->writer}];
+    if (std::exchange(sequence.is_registered, true)) sequence.again_ns = op.time_ns;
+  }
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
     producers_[memory->producer].smb_size = memory->size;
   if (const auto* registered = std::get_if<DataSourceRegistered>(&op.body))
@@ -70,6 +87,7 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment&) {
 
 void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
   Sequence& sequence = sequences_[commit.sequence];
+  if (!sequence.first_ns) sequence.first_ns = now_ns_;
   if (sequence.chunks == kChunksWithNames || !sequence.thread.empty()) return;
   ++sequence.chunks;
   producers_[commit.sequence.producer].pid = commit.identity.pid;
@@ -89,9 +107,27 @@ Status SessionNotes::OnPacket(const SessionPacket& packet) {
   return {};
 }
 
-std::string SessionNotes::ProducerOf(SequenceKey sequence) const {
+std::string SessionNotes::ProducerOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {
   const auto producer = producers_.find(sequence.producer);
-  return producer == producers_.end() ? "" : producer->second.name;
+  if (producer == producers_.end()) return "";
+  const Sequence* const of = sequences_.Find(sequence);
+  const std::optional<uint64_t> from_ns = at_ns || of == nullptr ? at_ns : of->first_ns;
+  std::string names;
+  for (const auto& [name, until_ns] : producer->second.before) {
+    if (!from_ns || *from_ns >= until_ns) continue;
+    if (at_ns) return name;
+    names += name + ", then ";
+  }
+  return names + producer->second.name;
+}
+
+std::optional<uint64_t> SessionNotes::GivenAgainAt(SequenceKey sequence) const {
+  const Sequence* const of = sequences_.Find(sequence);
+  if (of != nullptr && of->again_ns) return of->again_ns;
+  const auto producer = producers_.find(sequence.producer);
+  return producer == producers_.end() || producer->second.before.empty()
+             ? std::nullopt
+             : std::optional(producer->second.before.back().second);
 }
 
 int32_t SessionNotes::PidOf(SequenceKey sequence) const {
@@ -127,15 +163,15 @@ std::string SessionNotes::ThreadOf(SequenceKey sequence) const {
   return found == nullptr ? "" : found->thread;
 }
 
-std::string SessionNotes::WriterOf(SequenceKey sequence) const {
-  const std::string producer = Printable(ProducerOf(sequence));
+std::string SessionNotes::WriterOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {
+  const std::string producer = Printable(ProducerOf(sequence, at_ns));
   const std::string thread = Printable(ThreadOf(sequence));
   if (thread.empty() || thread == producer) return producer;
   return producer.empty() ? "thread " + thread : producer + "/" + thread;
 }
 
-std::string SessionNotes::NameOf(SequenceKey sequence) const {
-  const std::string writer = WriterOf(sequence);
+std::string SessionNotes::NameOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {
+  const std::string writer = WriterOf(sequence, at_ns);
   const uint32_t id = TraceIdOf(sequence);
   if (id == 0) return "writer " + ToString(sequence) + (writer.empty() ? "" : " (" + writer + ")");
   return fmt::format("sequence {} ({}{}{})", id, writer, writer.empty() ? "" : ", ",

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
@@ -15,7 +17,7 @@
 namespace ringscope {
 
 /// The times of a session's records as people read them: from its start on, as in the Perfetto UI;
-/// where the log does not show that, from its first record on.
+/// where the log does not show that, from its first record on that is not only about a producer.
 class SessionClock {
  public:
   /// The session's next record: its time, and what clock snapshots tell of the time of day.
@@ -32,6 +34,7 @@ class SessionClock {
 
  private:
   std::optional<uint64_t> start_ns_;
+  bool is_begun_ = false;    // start_ns_ is when the consumer began the session
   bool is_started_ = false;  // start_ns_ is the session's start
   Clocks clocks_;
   std::optional<uint64_t> wall_offset_ns_;  // CLOCK_BOOTTIME less CLOCK_REALTIME, modulo 2^64
@@ -46,8 +49,13 @@ class SessionNotes : public ReplayListener {
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   Status OnPacket(const SessionPacket& packet) override;
 
-  /// Name of the sequence's producer; empty: not known.
-  std::string ProducerOf(SequenceKey sequence) const;
+  /// Name of the sequence's producer; "appA, then appB" if the service gave its id out again while
+  /// the sequence was written; empty: not known.
+  /// @param at_ns the name of the producer that had the id then
+  std::string ProducerOf(SequenceKey sequence, std::optional<uint64_t> at_ns = {}) const;
+  /// When the id of the sequence's writer, or of its producer, was last given out again; absent:
+  /// the log does not show that it was.
+  std::optional<uint64_t> GivenAgainAt(SequenceKey sequence) const;
   /// Id of the sequence's process; 0: not known.
   int32_t PidOf(SequenceKey sequence) const;
   /// Name of the sequence's thread, as one of its first packets has it, read or not; empty: not
@@ -55,10 +63,11 @@ class SessionNotes : public ReplayListener {
   std::string ThreadOf(SequenceKey sequence) const;
   /// "demo-app/appbin": the sequence's producer and thread, as far as they are known and differ.
   /// Fit for a terminal.
-  std::string WriterOf(SequenceKey sequence) const;
+  std::string WriterOf(SequenceKey sequence, std::optional<uint64_t> at_ns = {}) const;
   /// Returns the sequence as the trace names it, its writer and its second name: "sequence 5
   /// (demo-app/appbin, 1:1)"; one that is not in the trace has only that.
-  std::string NameOf(SequenceKey sequence) const;
+  /// @param at_ns as for ProducerOf
+  std::string NameOf(SequenceKey sequence, std::optional<uint64_t> at_ns = {}) const;
   /// Returns the buffer as the config names it: "buffers[0]"; one that was not set up has only the
   /// log's id: "buffer 77".
   std::string NameOf(BufferId buffer) const;
@@ -84,9 +93,14 @@ class SessionNotes : public ReplayListener {
     std::optional<uint64_t> smb_size;
     std::map<BufferId, std::set<std::string>> sources;
     int32_t pid = 0;
+    /// Names of others that had the id before, and when the next one got it.
+    std::vector<std::pair<std::string, uint64_t>> before = {};
   };
   struct Sequence {
     std::string thread;
+    std::optional<uint64_t> first_ns = {};  // its first chunk
+    bool is_registered = false;
+    std::optional<uint64_t> again_ns = {};  // its writer's id was given out again
     uint32_t trace_id = 0;
     uint32_t chunks = 0;   // looked at for names
     uint32_t content = 0;  // of its first packet with any; see PacketFacts
@@ -96,6 +110,7 @@ class SessionNotes : public ReplayListener {
   std::map<BufferId, uint32_t> buffers_;      // their index in the config
   std::set<std::string> asked_, registered_;  // names of data sources
   SessionClock clock_;
+  std::optional<uint64_t> now_ns_;
 };
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
@@ -107,6 +108,10 @@ void RecordingPass::Select(const SessionPlace& place) {
 }
 
 Result<bool> RecordingPass::NextSession() {
+  if (divides_) {
+    while (in_session_) RS_RETURN_IF_ERROR(NextOfSession());  // it may have more of them
+    ToNextOfRun();
+  }
   if (place_ && run_ >= place_->run) return false;
   do {
     while (in_session_) RS_RETURN_IF_ERROR(NextOfSession());
@@ -118,6 +123,43 @@ Result<bool> RecordingPass::NextSession() {
   } while (place_ && run_ < place_->run);
   if (place_) session_ = place_->number;
   return true;
+}
+
+/// A tracing session of the run starts. The first one is read, the others after it.
+void RecordingPass::Divide(uint64_t tracing) {
+  const SessionIndex& facts = index_->facts();
+  if (!tracing_ && !facts.sets_up_buffers && facts.commits == 0) {
+    tracing_ = tracing;
+    index_->Select(tracing);
+  } else if (tracing_ && tracing != *tracing_ &&
+             std::ranges::find(divided_.others, tracing) == divided_.others.end()) {
+    divided_.others.push_back(tracing);
+  }
+}
+
+/// Goes back to the beginning of the run for its next tracing session, or on to the next run.
+void RecordingPass::ToNextOfRun() {
+  if (divided_.others.empty()) {
+    if (!divided_.reporter) return;
+    place_.reset();
+    last_session_ = divided_.last_session;
+    before_recording_ = divided_.before_recording;
+    reporter_ = std::move(divided_.reporter);
+    return;
+  }
+  if (!divided_.reporter) {
+    divided_.last_session = last_session_;
+    divided_.before_recording = before_recording_;
+    divided_.reporter = std::exchange(reporter_, std::make_shared<RecordingReporter>());
+  }
+  const uint64_t tracing = divided_.others.front();
+  divided_.others.pop_front();
+  source_.reset();
+  queued_.clear();
+  held_.reset();
+  bounds_ = SessionBounds();
+  service_ended_ = false;
+  Select({divided_.before_recording + tracing, run_, tracing, file_});
 }
 
 /// Starts the session of the record that is held.
@@ -134,6 +176,7 @@ void RecordingPass::StartSession() {
     without_payload_ = header != nullptr && header->without_payload;
   }
   is_cut_off_ = continues_ = at_clone_end_ = false;
+  tracing_.reset();
   in_session_ = true;
 }
 
@@ -163,6 +206,7 @@ Result<std::optional<Op>> RecordingPass::NextOfSession() {
     std::optional<Op> op = std::move(held_->op);
     held_.reset();
     const auto* started = std::get_if<SessionStarted>(&op->body);
+    if (started != nullptr && divides_ && !place_) Divide(started->session);
     // A run of the service has at least one tracing session.
     if (started != nullptr && (!place_ || started->session == place_->tracing)) {
       if (!place_ && tracing_sessions().empty()) session_ = before_recording_ + started->session;

@@ -121,6 +121,9 @@ class RecordingPass : public OpSource {
   Result<std::optional<Op>> Next() override;
   /// This session, and those that follow, end with this clone.
   void EndWith(CloneFacts clone) { clone_ = std::move(clone); }
+  /// Reads each tracing session of a run by itself, if the log has its start before all that is of
+  /// it. An input that can be read once is not divided. Call it before NextSession.
+  void DivideRuns() { divides_ = !recording_.is_read_once(); }
   /// The rest of the input is not wanted: that its end was not seen is no problem.
   void Stop();
   /// Reports on the file that was read last. Call it last.
@@ -128,7 +131,9 @@ class RecordingPass : public OpSource {
 
   const Recording& recording() const { return recording_; }
   /// Where the session is that it is at.
-  SessionPlace place() const { return place_.value_or(SessionPlace{session_, run_, {}, file_}); }
+  SessionPlace place() const {
+    return place_.value_or(SessionPlace{session_, run_, tracing_, file_});
+  }
   /// The clone that the session ends with; nullptr if it is read to its end.
   const CloneFacts* clone() const { return clone_ ? &*clone_ : nullptr; }
   /// Number in its file of this session's first record.
@@ -172,6 +177,8 @@ class RecordingPass : public OpSource {
   };
 
   void StartSession();
+  void Divide(uint64_t tracing);
+  void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
   Result<bool> NoFurtherSession();
   Result<std::optional<Pulled>> Pull();
@@ -182,7 +189,7 @@ class RecordingPass : public OpSource {
 
   const Recording& recording_;
   std::optional<SessionPlace> place_;  // the only session that is read
-  const std::shared_ptr<RecordingReporter> reporter_;
+  std::shared_ptr<RecordingReporter> reporter_;
   std::unique_ptr<LogSource> source_;
   size_t next_file_ = 0;
   bool is_file_new_ = false;  // no record of it was read
@@ -205,6 +212,16 @@ class RecordingPass : public OpSource {
   uint64_t last_session_ = 0;      // number of the last one so far
   uint64_t before_recording_ = 0;  // sessions
   bool service_ended_ = false;
+  /// The tracing sessions of a run that is divided. Each further one is a pass of its own from the
+  /// run's file on, in which nothing is reported again.
+  struct Divided {
+    std::deque<uint64_t> others;  // that follow
+    uint64_t last_session = 0, before_recording = 0;
+    std::shared_ptr<RecordingReporter> reporter;
+  };
+  bool divides_ = false;
+  std::optional<uint64_t> tracing_;  // of the run, the tracing session that is read first
+  Divided divided_;
   bool without_payload_ = false;
   std::optional<uint64_t> first_time_ns_;  // of a record of the session
   std::optional<uint64_t> last_time_ns_;   // of a record
