@@ -162,6 +162,7 @@ void ListFields(JsonFieldWriter& io, const StageCount& stage) {
   const auto known = [&](uint64_t n) { return stage.is_known ? std::optional(n) : std::nullopt; };
   io("count", known(stage.count.packets), "bytes", known(stage.count.bytes), "places",
      stage.places);
+  if (stage.chunks > 0) io("chunks", stage.chunks);
 }
 
 void ListFields(JsonFieldWriter& io, const StageAccount& account) {
@@ -202,7 +203,8 @@ namespace {
 
 /// "1,203", "? + 3x": three times an unknown number.
 std::string EndedText(const StageCount& at) {
-  const std::string places = at.places == 0 ? "" : fmt::format("{}x", WithCommas(at.places));
+  std::string places = at.places == 0 ? "" : fmt::format("{}x", WithCommas(at.places));
+  if (at.chunks > 0) places += (places.empty() ? "" : " + ") + Count(at.chunks, "chunk");
   if (at.is_known && at.count.packets == 0) return places.empty() ? "0" : places;
   return (at.is_known ? WithCommas(at.count.packets) : "?") + (places.empty() ? "" : " + ") +
          places;

@@ -36,27 +36,30 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
   StageAccounts accounts;
   StageAccount& all = accounts.all;
   all[kSharedMemory].is_known = all[kFile].is_known = false;
-  all[kCommit].places = facts.service.chunks_discarded;
+  all[kCommit].chunks = facts.RiseOf(&ServiceStats::chunks_discarded).value_or(0);
   for (size_t i = 0; i < facts.buffers.size(); ++i) {
     const BufferStats& stats = facts.buffers[i].stats;
     all[kCommit].places += stats.abi_violations;
     accounts.buffers[BufferName(config, i)][kBuffer] = {
         {0, stats.bytes_overwritten},
+        0,
         stats.chunks_discarded,
         facts.buffers[i].has_stats && stats.bytes_overwritten + stats.chunks_discarded == 0 &&
             stats.unread_bytes() == 0};
   }
   for (const TraceSequence& sequence : facts.sequences) {
-    if (sequence.id == kServiceSequenceId) continue;
-    const auto name = facts.process_names.find(sequence.pid.value_or(0));
-    SequenceStages stages{{},
-                          {name == facts.process_names.end() ? "" : Printable(name->second),
-                           sequence.pid.value_or(0), sequence.machine},
-                          Printable(sequence.thread_name),
-                          sequence.id,
-                          sequence.track,
-                          {},
-                          sequence.buffer ? BufferName(config, *sequence.buffer) : ""};
+    if (!sequence.is_of_producer()) continue;
+    const int32_t pid = sequence.own_pid.value_or(sequence.pid.value_or(0));
+    const auto name = facts.process_names.find(pid);
+    SequenceStages stages{
+        {},
+        {name == facts.process_names.end() ? "" : Printable(name->second), pid, sequence.machine},
+        Printable(sequence.thread_name),
+        sequence.id,
+        sequence.track,
+        {},
+        sequence.buffer ? BufferName(config, *sequence.buffer) : "",
+        Printable(SourceOf(sequence, config))};
     LossCounts losses = sequence.losses;
     if (sequence.lost_beginning()) losses.Add(sequence.first_loss_bits);
     const auto places = [&](LossBit bit) {
@@ -79,7 +82,8 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
       accounts.sequences.push_back(std::move(stages));
   }
   accounts.Sum();
-  all[kCommit].is_known = facts.stats_packets > 0 && all[kCommit].places == 0;
+  all[kCommit].is_known =
+      facts.stats_packets > 0 && all[kCommit].places == 0 && all[kCommit].chunks == 0;
   all[kKernel] = KernelLosses(facts.ftrace);
   all[kImport].count.packets = facts.late_events;
   return accounts;

@@ -74,8 +74,8 @@ class AnswerBuilder {
     } else {
       AddProofs();
       const std::vector<Finding>& findings = examined_.findings;
-      if (answer_.severity > Harm::kOk) change = ChangeOf(findings.front(), findings);
-      if (answer_.severity > Harm::kOk && change.empty())
+      if (answer_.severity > Harm::kInfo) change = ChangeOf(findings.front(), findings);
+      if (answer_.severity > Harm::kInfo && change.empty())
         answer_.Add("Change", findings.front().remedy);
     }
     answer_.change = answer_.Keep(change);
@@ -139,22 +139,72 @@ class AnswerBuilder {
       answer_.severity = std::max(answer_.severity, finding.harm);
       if (&finding != &findings.front()) others_.push_back(&finding);
     }
-    answer_.headline = answer_.Keep(ProvedHeadline());
+    const Finding* const noted = answer_.severity > Harm::kOk ? nullptr : NotedFinding();
+    if (noted != nullptr) answer_.severity = Harm::kInfo;
+    answer_.headline = answer_.Keep(noted == nullptr ? ProvedHeadline() : NotedHeadline(*noted));
     if (!examined_.trace) return;
+    AddSources();
+    if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());
     if (examined_.trace->all.packets > 0) answer_.Add("Stages", StagesText(examined_.account));
     const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
       return std::string_view(finding.rule->id).starts_with("buffer.");
     });
     if (loss == findings.end()) return;
+    if (noted == &*loss && !noted->changes.empty())
+      answer_.Add("Size", Say("{} keeps the whole session",
+                              ChangesText(noted->changes, examined_.subject.sizes)));
     answer_.Add("Why", examined_.trace->buffers.size() < 2 || loss->cause.empty()
                            ? loss->cause
                            : Say("{}: {}", loss->where, loss->cause));
     if (IsOfLosses(*loss)) answer_.Add("Largest", LargestText());
   }
 
+  /// Returns the finding of severity info that answers what is missing in a trace: nullptr: none.
+  const Finding* NotedFinding() const {
+    if (!examined_.trace) return nullptr;
+    for (const Finding& finding : examined_.findings) {
+      const std::string_view id = finding.rule->id;
+      if (id == "buffer.overwritten" || id.starts_with("ftrace.") || id.starts_with("order.") ||
+          id == "trace.short")
+        return &finding;
+    }
+    return nullptr;
+  }
+  /// "Only the last 10.0 s of 1 h 0 min are left." of a ring, else the finding.
+  Sentence NotedHeadline(const Finding& noted) const {
+    if (noted.rule->id == std::string_view("buffer.overwritten")) {
+      const std::pair<const uint32_t, Reach>* shortest = nullptr;
+      for (const auto& reach : examined_.reach)
+        if (shortest == nullptr || reach.second.ns < shortest->second.ns) shortest = &reach;
+      if (shortest != nullptr)
+        if (const Sentence left = LeftText(examined_, shortest->first); !left.empty())
+          return Say("{}.", left);
+    }
+    return StandaloneText(noted);
+  }
+  /// What a trace without buffers has.
+  Sentence HeldText() const {
+    const TraceFacts& facts = *examined_.trace;
+    const auto sequences = static_cast<uint64_t>(
+        std::ranges::count_if(facts.sequences, &TraceSequence::is_of_producer));
+    Sentence text =
+        Say("{} of {}, with {}", Number("packets", answer_.packets, "packet"),
+            Number("sequences", sequences, "sequence"), Number("events", facts.events, "event"));
+    if (facts.all.span) text += Say(" in {}", Time("events_ns", facts.all.span->length_ns()));
+    return text;
+  }
+  /// Data sources that delivered nothing, beside the headline.
+  void AddSources() {
+    std::vector<std::string> silent;
+    for (const SourceAccount& source : examined_.sources)
+      if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown)
+        silent.push_back(fmt::format("{} ({})", Printable(source.name), RowOf(source.state).text));
+    if (!silent.empty()) answer_.Add("Without", ShortList(silent, "further data source"));
+  }
+
   Sentence ProvedHeadline() const {
     const std::vector<Finding>& findings = examined_.findings;
-    if (answer_.severity > Harm::kOk) {
+    if (answer_.severity > Harm::kInfo) {
       if (findings.front().rule->id != std::string_view("state.unusable"))
         return StandaloneText(findings.front());
       const auto& reach = examined_.reach;
@@ -163,6 +213,10 @@ class AnswerBuilder {
     if (!examined_.trace)
       return findings.empty() ? "No rule finds a problem in this config."
                               : "Nothing in this config is wrong, but it can be better.";
+    if (examined_.trace->IsOfTool())
+      return Say(
+          "Nothing is wrong with this trace. A tool wrote it, Perfetto's service did not "
+          "record it: it had no buffers that could lose something.");
     return examined_.trace->stats_packets > 0
                ? "Nothing is wrong with this trace, as far as it shows."
                : "Nothing is wrong with what is there, but the trace does not show what was lost.";

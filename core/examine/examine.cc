@@ -14,6 +14,7 @@
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
 #include "core/examine/remedy_words.h"
+#include "core/findings/examiner.h"
 #include "core/session/reads_text.h"
 
 namespace ringscope {
@@ -148,8 +149,9 @@ Examination ExamineTrace(TraceFacts facts) {
   subject.is_only_session = facts.sessions == 1;
   if (facts.sessions > 1) subject.session = facts.session;
   examination.account = AccountOf(facts, subject.facts);
+  const bool is_streamed = Examiner(facts).IsStreamed();
   for (size_t i = 0; i < facts.buffers.size(); ++i) {
-    if (!subject.time || subject.facts.write_into_file) break;
+    if (!subject.time || is_streamed) break;
     if (const auto reach = ReachOf(facts, i, *subject.time))
       examination.reach[static_cast<uint32_t>(i)] = *reach;
   }

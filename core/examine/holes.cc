@@ -135,7 +135,7 @@ class TraceHoles {
     session_ = facts_.lifetime.value_or(*examination_.subject.time);
     size_t index = 0;
     for (const TraceSequence& sequence : facts_.sequences) {
-      if (sequence.id == kServiceSequenceId) continue;
+      if (!sequence.is_of_producer()) continue;
       if (index == examination_.account.sequences.size()) break;
       AddSequence(sequence, index++);
     }
@@ -200,7 +200,7 @@ class TraceHoles {
     holes_.push_back(
         {.stage = Stage::kBuffer,
          .buffer = index,
-         .where = fmt::format("buffers[{}]", index),
+         .where = BufferName(examination_.subject.facts, index),
          .span = {session_.first_ns, session_.last_ns - reach_ns},
          .bytes = stats.bytes_overwritten,
          .what = fmt::format("overwritten: {} of {}{}", HumanSize(stats.bytes_overwritten),

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/base/wire.h"
 #include "core/findings/examiner.h"
+#include "core/perfetto/fields.h"
+#include "core/trace/packet_kinds.h"
 
 namespace ringscope {
 namespace {
@@ -57,7 +62,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                     Number("chunks_written", stats.chunks_written, "chunk"),
                     Number("write_wrap_count", stats.write_wrap_count, "time")),
        .weight = stats.bytes_overwritten});
-  if (examiner.config.write_into_file) {
+  if (examiner.IsStreamed()) {
     const uint64_t period = examiner.config.PeriodNs();
     finding.cause =
         Say("The session was written into a file every {}, and the buffer was full before.",
@@ -86,8 +91,13 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     return;
   }
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
-  finding.harm = Harm::kInfo;
-  finding.cause = "A ring keeps the newest data, and the session wrote more than it holds.";
+  if (!examiner.config.IsStreamed()) finding.harm = Harm::kInfo;
+  finding.cause =
+      examiner.config.IsStreamed()
+          ? Say("The session was shorter than its file_write_period_ms ({}): the ring was read "
+                "once, at the end.",
+                Time("file_write_period_ns", examiner.config.PeriodNs()))
+          : "A ring keeps the newest data, and the session wrote more than it holds.";
   if (const auto reach = ReachOf(examiner, index))
     finding.cause += Say(" What is left begins {}{}.", reach->is_estimate ? "at about " : "at ",
                          TimeOf(examiner, "left_since_ns",
@@ -107,6 +117,19 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
+  if (!IsDiscarding(examiner, index) && (examiner.has_config() || stats.chunks_overwritten > 0)) {
+    examiner.Add(
+        "buffer.late_chunks",
+        Say("The buffer refused {} of {} ({}): they came late, or twice.",
+            Number("chunks_discarded", stats.chunks_discarded), Number("chunks", chunks, "chunk"),
+            Share("share_discarded", stats.chunks_discarded, chunks)),
+        {.where = BufferName(examiner.config, index),
+         .cause = "A ring refuses a chunk when a later one of its sequence was read or overwritten "
+                  "already.",
+         .proof = "chunks_discarded of the buffer's statistics, and its fill_policy.",
+         .weight = stats.chunks_discarded});
+    return;
+  }
   Finding& finding = examiner.Add(
       "buffer.discarded", Say("The buffer of {} was full", Size("buffer_bytes", stats.buffer_size)),
       {.where = BufferName(examiner.config, index),
@@ -126,9 +149,83 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   finding.changes.push_back(LargerBuffer(examiner, index,
                                          stats.bytes_written + mean * stats.chunks_discarded,
                                          "holds the discarded chunks, too"));
-  if (!examiner.config.write_into_file)
+  if (!examiner.config.IsStreamed())
     finding.remedy =
         "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the beginning.";
+}
+
+/// Returns how often the sequence reports that its producer's shared memory was full.
+uint64_t FullMemoryOf(const TraceSequence& sequence) {
+  return sequence.losses.by_bit[kLossBitNames.size() - 1];
+}
+
+/// Adds more shared memory for the producer whose was full: its lines of the config.
+/// @return false: it is not known, or there are several
+bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
+  constexpr uint64_t kProbesHintKb = 2048, kDefaultKb = 256, kLargestKb = 32'768;
+  constexpr uint64_t kShare = 2;  // of a second
+  std::string_view producer;
+  uint64_t bytes = 0;
+  bool has_ftrace = false;
+  for (const TraceSequence& sequence : examiner.facts.sequences) {
+    const std::string source = SourceOf(sequence, examiner.config);
+    const KnownSource* const known = FindKnownSource(source);
+    const std::string_view own = known == nullptr ? "" : known->producer;
+    if (FullMemoryOf(sequence) > 0) {
+      if (own.empty() || (!producer.empty() && own != producer)) return false;
+      producer = own;
+    }
+    has_ftrace |= source == kFtraceSource;
+  }
+  for (const TraceSequence& sequence : examiner.facts.sequences)
+    if (const KnownSource* const known = FindKnownSource(SourceOf(sequence, examiner.config));
+        known != nullptr && known->producer == producer)
+      bytes += sequence.all.bytes;
+  if (producer.empty() || !examiner.has_config() || !examiner.session()) return false;
+  size_t index = 0, entries = 0;
+  uint64_t now_kb = producer == "perfetto.traced_probes" ? kProbesHintKb : kDefaultKb;
+  bool is_configured = false;
+  using Producer = proto::TraceConfig::ProducerConfig;
+  wire::ForEachMessage(wire::AsBytes(*examiner.facts.config), proto::TraceConfig::kProducers,
+                       [&](Bytes entry) {
+                         const auto name = wire::LastBytes(entry, Producer::kProducerName);
+                         const auto kb = wire::LastVarint(entry, Producer::kShmSizeKb);
+                         if (!is_configured && name && wire::AsText(*name) == producer) {
+                           is_configured = true;
+                           index = entries;
+                           if (kb) now_kb = std::max(now_kb, *kb);
+                         }
+                         ++entries;
+                       });
+  if (!is_configured) index = entries;
+  const auto ms =
+      static_cast<uint64_t>(std::max<int64_t>(examiner.session()->length_ns(), 1)) / 1'000'000;
+  const uint64_t kb_per_s = bytes / kKiB * 1000 / std::max<uint64_t>(ms, 1);
+  const uint64_t size_kb =
+      std::min(kLargestKb, std::bit_ceil(std::max(2 * now_kb, kb_per_s / kShare)));
+  const std::string path = fmt::format("producers[{}].", index);
+  finding.remedy =
+      Say("More shared memory for {}, which {} KiB/s of the trace are from: twice what it has, and "
+          "what it writes in half a second{}.",
+          producer, Number("kib_per_s", kb_per_s),
+          has_ftrace ? "; or a shorter drain_period_ms, so that it writes less at once" : "");
+  finding.changes.push_back({path + "producer_name", fmt::format("\"{}\"", producer),
+                             "whose shared memory was full", false});
+  finding.changes.push_back(
+      {path + "shm_size_kb", std::to_string(size_kb), "its shared memory was full", true});
+  return true;
+}
+
+/// Returns true if the statistics of all buffers prove that they lost nothing.
+bool LostNothing(const Examiner& examiner) {
+  const auto& buffers = examiner.facts.buffers;
+  return !buffers.empty() && std::ranges::all_of(buffers, [](const TraceBuffer& buffer) {
+    const BufferStats& stats = buffer.stats;
+    return buffer.has_stats && stats.chunks_overwritten + stats.chunks_discarded +
+                                       stats.patches_failed + stats.abi_violations +
+                                       stats.trace_writer_packet_loss ==
+                                   0;
+  });
 }
 
 uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
@@ -159,7 +256,13 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
     if (losses.by_bit[i] > 0)
       causes += Say("{}{} ({}x)", causes.empty() ? "By the trace: " : ", ", kLossBitNames[i].words,
                     Number(kLossBitNames[i].name, losses.by_bit[i]));
-  examiner.Add(
+  const bool is_full_memory =
+      losses.by_bit.back() > 0 && losses.by_bit.back() >= losses.sequence_packet_loss;
+  // V1 buffers forget a writer all of whose chunks were read and overwritten, and flag its next
+  // one.
+  const bool is_forgotten =
+      causes.empty() && examiner.config.write_into_file && LostNothing(examiner);
+  Finding& finding = examiner.Add(
       "buffer.packet_loss",
       Say("Packets are missing at {} in the trace, of {}.",
           Number("places", losses.sequence_packet_loss, "place"),
@@ -170,6 +273,18 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
                                : Say("{}.", causes),
        .proof = std::move(proof),
        .weight = losses.sequence_packet_loss});
+  if (is_full_memory) AddSharedMemory(examiner, finding);
+  if (!is_forgotten) return;
+  finding.harm = Harm::kWarning;
+  finding.what =
+      Say("{} {} marked as a loss, but the buffer lost nothing.",
+          Number("places", losses.sequence_packet_loss, "place"), Is(losses.sequence_packet_loss));
+  finding.cause =
+      "A V1 buffer forgets a writer whose chunks were all read and overwritten, and marks its next "
+      "packet. Trace processor counts that, and takes the writer's state as lost.";
+  finding.proof += " The statistics count nothing that was overwritten unread, or refused.";
+  finding.remedy = "clear_period_ms, so that the state is repeated.";
+  AddClearPeriod(examiner, std::nullopt, finding);
 }
 
 void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
@@ -203,7 +318,7 @@ void ExamineFullMemory(Examiner& examiner) {
   for (const TraceBuffer& buffer : examiner.facts.buffers)
     if (buffer.has_stats && buffer.stats.trace_writer_packet_loss > 0) return;
   for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (const uint64_t times = sequence.losses.by_bit[kLossBitNames.size() - 1]; times > 0)
+    if (const uint64_t times = FullMemoryOf(sequence); times > 0)
       examiner.Add("buffer.writer_loss",
                    Say("A writer's shared memory was full {}.", Number("places", times, "time")),
                    {.where = SequenceName(examiner, sequence),
@@ -236,6 +351,12 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
         "it: the counter does not distinguish these.";
     const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+    constexpr uint64_t kFewOf = 10'000;
+    if (!IsDiscarding(examiner, index) && failed * kFewOf <= stats.patches_succeeded) {
+      // A producer that was still writing when its data sources were stopped.
+      finding->harm = Harm::kWarning;
+      finding->remedy = "None, if they are of a producer that was slow to stop.";
+    }
     if (replayed != nullptr && replayed->harmless_patches == failed) {
       finding->harm = Harm::kInfo;
       finding->what = Say("{} could not be applied; no packet waited for {}.",
@@ -273,9 +394,9 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
     }
   }
   if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0)
-    add("buffer.writer_loss", "trace_writer_packet_loss", lost,
-        Say("Writers dropped {} or more before the buffer saw them.",
-            Number("trace_writer_packet_loss", lost, "packet")));
+    AddSharedMemory(examiner, *add("buffer.writer_loss", "trace_writer_packet_loss", lost,
+                                   Say("Writers dropped {} or more before the buffer saw them.",
+                                       Number("trace_writer_packet_loss", lost, "packet"))));
 }
 
 }  // namespace

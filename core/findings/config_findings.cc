@@ -30,30 +30,36 @@ void ExamineBufferConfigs(Examiner& examiner) {
                {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
-    if (std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
-        config.sources.end()) {
+    if (!config.sources.empty() &&
+        std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
+            config.sources.end()) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
                        {.where = BufferName(examiner.config, i)});
       if (examiner.facts.all.packets > 0) finding.harm = Harm::kInfo;
     }
-    if (!config.write_into_file || config.buffers[i].policy != FillPolicy::kDiscard) continue;
-    Finding& finding = examiner.Add(
-        "config.discard_into_file",
-        Say("The buffer discards, in a session that is written into a file: {}.",
-            config.buffers[i].is_v2
-                ? "when it is full, it takes nothing more, however often it was read"
-                : "if a read is late, so that it is full of unread data, it takes nothing more"),
-        {.where = BufferName(examiner.config, i),
-         .proof = "fill_policy: DISCARD and write_into_file: true."});
-    const auto& buffers = examiner.facts.buffers;
-    if (i < buffers.size() && buffers[i].has_stats && buffers[i].stats.chunks_discarded == 0) {
-      finding.harm = Harm::kInfo;
-      finding.proof += " It discarded nothing in this session.";
-      continue;
+    if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard) {
+      const auto& buffers = examiner.facts.buffers;
+      const bool is_whole = i < buffers.size() && buffers[i].has_stats &&
+                            buffers[i].stats.chunks_discarded == 0 && !examiner.is_of_log();
+      const Sentence seals = config.buffers[i].is_v2
+                                 ? "it seals itself for ever when it is full, however often it was "
+                                   "read"
+                                 : "it seals itself for ever at the first write that meets data "
+                                   "which was not read yet";
+      Finding& finding = examiner.Add(
+          "config.discard_into_file",
+          is_whole
+              ? Say("The buffer discards, in a session that is written into a file: 0 chunks "
+                    "were discarded here, but {}.",
+                    seals)
+              : Say("The buffer discards, in a session that is written into a file: {}.", seals),
+          {.where = BufferName(examiner.config, i),
+           .proof = "fill_policy: DISCARD and write_into_file: true."});
+      if (is_whole) finding.harm = Harm::kWarning;
+      finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
+                                 "a discarding buffer seals itself", false});
     }
-    finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
-                               "a discarding buffer seals itself when it is full", false});
   }
 }
 
@@ -105,7 +111,7 @@ void ExamineMissingClears(Examiner& examiner) {
 /// Rings that turn over between two repetitions of the state.
 void ExamineClearPeriod(Examiner& examiner) {
   const uint64_t clear_ns = examiner.config.clear_period_ms.value_or(0) * kMsInNs;
-  if (!examiner.session() || examiner.config.write_into_file) return;
+  if (!examiner.session() || examiner.IsStreamed()) return;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
     const std::optional<Reach> reach = ReachOf(examiner, i);
     if (!reach || reach->ns >= clear_ns) continue;

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
+#include "core/perfetto/clocks.h"
 
 namespace ringscope {
 
@@ -16,11 +17,24 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
       session_(replayed != nullptr && replayed->session ? replayed->session : SessionOf(trace)) {}
 
 std::optional<TimeSpan> SessionOf(const TraceFacts& facts) {
-  std::optional<TimeSpan> session = facts.all.span;
-  if (!facts.lifetime) return session;
-  AddTo(session, facts.lifetime->first_ns);
-  AddTo(session, facts.lifetime->last_ns);
-  return session;
+  // Of services before their events there are only clock snapshots, which are never overwritten.
+  const std::optional<TimeSpan> known = facts.lifetime ? facts.lifetime
+                                        : facts.trace_clock == kBootTime || !facts.all.span
+                                            ? facts.snapshot_span
+                                            : std::nullopt;
+  if (!known) return facts.all.span;
+  if (!facts.all.span) return known;
+  if (facts.lifetime && known->length_ns() > 0) return known;
+  const TimeSpan& events = *facts.all.span;
+  // Alone it is the start, unless all events are older.
+  const bool is_end = known->last_ns >= events.last_ns && known->length_ns() == 0;
+  return TimeSpan{is_end ? events.first_ns : known->first_ns,
+                  std::max(events.last_ns, known->last_ns)};
+}
+
+bool Examiner::IsStreamed() const {
+  return config.IsStreamed() &&
+         (!session() || static_cast<uint64_t>(session()->length_ns()) >= config.PeriodNs());
 }
 
 Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
@@ -61,10 +75,11 @@ std::string BufferName(const TraceConfigFacts& config, size_t index) {
 
 std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
   const auto& processes = examiner.facts.process_names;
-  const auto process = processes.find(sequence.pid.value_or(0));
+  const int32_t pid = sequence.own_pid.value_or(sequence.pid.value_or(0));
+  const auto process = processes.find(pid);
   return NameOf(
-      SequenceStages{.process = {process == processes.end() ? "" : Printable(process->second),
-                                 sequence.pid.value_or(0), sequence.machine},
+      SequenceStages{.process = {process == processes.end() ? "" : Printable(process->second), pid,
+                                 sequence.machine},
                      .thread = Printable(sequence.thread_name),
                      .id = sequence.id});
 }
@@ -84,7 +99,7 @@ std::optional<Reach> ReachOf(const Examiner& examiner, size_t index) {
     const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
     return replayed == nullptr ? std::nullopt : replayed->reach;
   }
-  if (!examiner.session() || examiner.config.write_into_file) return std::nullopt;
+  if (!examiner.session() || examiner.IsStreamed()) return std::nullopt;
   return ReachOf(examiner.facts, index, *examiner.session());
 }
 
@@ -94,7 +109,7 @@ namespace {
 /// two reads, by the mean rate.
 std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
   const BufferStats& stats = examiner.facts.buffers[index].stats;
-  if (!examiner.is_of_log() && examiner.config.write_into_file)
+  if (!examiner.is_of_log() && examiner.IsStreamed())
     return examiner.session() && stats.chunks_overwritten > 0
                ? ReachByRate(stats, *examiner.session())
                : std::nullopt;

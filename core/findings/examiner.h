@@ -31,6 +31,9 @@ class Examiner {
   /// Time of the session, by the log's records, or else by its packets and by the service's events;
   /// nullopt if nothing has a time.
   const std::optional<TimeSpan>& session() const { return session_; }
+  /// Returns true if the service read the buffers for a file during the session; false: it read
+  /// them once, at the end.
+  bool IsStreamed() const;
 
   /// Calls examine(const MachineFacts&) for the service's machine and each remote one. What that
   /// finds is of this machine.
@@ -57,6 +60,7 @@ class Examiner {
   bool HasFound(std::string_view rule) const;
 
   std::vector<Finding> findings;
+  std::vector<SourceAccount> sources;
   std::vector<std::string> well, unknown;
   Figures figures;  // of these two
 
@@ -78,6 +82,7 @@ void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
+void ExamineSources(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
 /// Of the config alone.
 void ExamineConfig(Examiner& examiner);

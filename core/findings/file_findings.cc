@@ -2,37 +2,210 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/base/text.h"
+#include "core/base/wire.h"
 #include "core/findings/examiner.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
 
-void ExamineEnd(Examiner& examiner) {
+/// Returns the largest size of the file that the config asks for, bytes; 0: none.
+uint64_t LargestFileOf(const TraceFacts& facts) {
+  return facts.config
+             ? wire::LastVarint(wire::AsBytes(*facts.config), proto::TraceConfig::kMaxFileSizeBytes)
+                   .value_or(0)
+             : 0;
+}
+
+/// Returns true if the file ended at its largest size: the next packet would not have fitted.
+bool IsFull(const TraceFacts& facts) {
+  constexpr uint64_t kPacketHeader = 8;
+  const uint64_t largest = LargestFileOf(facts);
+  return largest > 0 && facts.packets_after_stats.value_or(1) > 0 && facts.file_bytes <= largest &&
+         facts.file_bytes + facts.largest_packet + kPacketHeader >= largest;
+}
+
+/// The length of the session as the config has it, or else as the service's events show it, ns.
+uint64_t WantedLengthOf(const Examiner& examiner) {
+  constexpr uint64_t kNsPerMs = 1'000'000, kMostMs = uint64_t{1} << 40;
+  const uint64_t wanted = std::min(examiner.config.duration_ms.value_or(0), kMostMs) * kNsPerMs;
+  if (wanted > 0 || !examiner.session()) return wanted;
+  return static_cast<uint64_t>(examiner.session()->length_ns());
+}
+
+/// Returns how long after the last event the session ended, by the service's events, which come
+/// before those of a ring that is read once; 0: the events reach the end, or it is not known.
+int64_t MissingEndOf(const TraceFacts& facts) {
+  if (!facts.lifetime || facts.lifetime->length_ns() == 0 || !facts.all.span) return 0;
+  return std::max<int64_t>(0, facts.lifetime->last_ns - facts.all.span->last_ns);
+}
+
+void AddFull(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  const uint64_t after_stats = facts.packets_after_stats.value_or(0);
-  if (facts.is_cut_off) {
+  const uint64_t largest = LargestFileOf(facts), wanted = WantedLengthOf(examiner);
+  const int64_t held_ns = facts.all.span && examiner.session()
+                              ? facts.all.span->last_ns - examiner.session()->first_ns
+                              : 0;
+  Finding& finding =
+      examiner.Add("trace.file_full",
+                   Say("The file reached max_file_size_bytes{}{}: what followed is missing.",
+                       held_ns > 0 ? Say(" after {}", Time("held_ns", held_ns)) : Sentence(),
+                       held_ns > 0 && wanted > static_cast<uint64_t>(held_ns)
+                           ? Say(" of {}", Time("wanted_ns", wanted))
+                           : Sentence()),
+                   {.cause = Say("The next packet would have made the file larger than {}.",
+                                 Number("max_file_size_bytes", largest, "byte")),
+                    .proof = Say("The file has {}, and does not end with the service's statistics.",
+                                 Number("file_bytes", facts.file_bytes, "byte")),
+                    .weight = UINT64_MAX});
+  if (held_ns <= 0 || wanted <= static_cast<uint64_t>(held_ns)) return;
+  // An eighth more than at the rate so far, in whole MiB.
+  constexpr double kReserve = 9.0 / 8, kMiB = 1 << 20;
+  const double bytes = static_cast<double>(facts.file_bytes) * static_cast<double>(wanted) /
+                       static_cast<double>(held_ns) * kReserve;
+  finding.changes.push_back({"max_file_size_bytes",
+                             std::to_string((static_cast<uint64_t>(bytes / kMiB) + 1) << 20),
+                             "holds the whole session at the rate so far", true});
+}
+
+void AddCutOff(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  const int64_t missing_ns = MissingEndOf(facts);
+  const Sentence proof = facts.is_cut_off
+                             ? Say("The last packet is not whole, after {}.",
+                                   Number("packets", facts.all.packets, "packet"))
+                             : Sentence("The service's statistics, which come last, are missing.");
+  if (missing_ns > 0 && !examiner.config.IsStreamed()) {
+    const Reach held = ReachOfSequences(facts, std::nullopt, *facts.all.span)
+                           .value_or(Reach{static_cast<uint64_t>(facts.all.span->length_ns())});
     examiner.Add(
         "trace.cut_off",
-        Say("The file is cut off{}: what follows is missing.",
-            facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
-                           : Sentence()),
-        {.cause = "It was cut, copied while it was still being written, or damaged as it was "
-                  "compressed.",
-         .proof = Say("The last packet is not whole, after {}.",
-                      Number("packets", facts.all.packets, "packet"))});
-  } else if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
-             examiner.config.write_into_file) {
-    examiner.Add("trace.cut_off",
-                 Say("The last statistics are not at the end of the file: {} follow{}.",
-                     Number("packets_after", after_stats, "packet"), after_stats == 1 ? "s" : ""),
-                 {.harm = Harm::kInfo,
-                  .cause = "The session did not come to its end, or its service is older than v58, "
-                           "which writes them only every 10 s.",
-                  .proof = "No trace_stats packet after these packets.",
-                  .weight = after_stats});
+        Say("The file is not whole: {} of {} are in it, {} are missing at its end.",
+            Time("held_ns", held.ns), Time("session_ns", facts.lifetime->length_ns()),
+            Time("missing_ns", missing_ns)),
+        {.cause = "It was copied before all of it was written, or was cut.", .proof = proof});
+    return;
+  }
+  examiner.Add(
+      "trace.cut_off",
+      Say("The file is cut off{}: what follows is missing.",
+          facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
+                         : Sentence()),
+      {.cause = "It was cut, copied while it was still being written, or damaged as it was "
+                "compressed.",
+       .proof = proof});
+}
+
+/// Packets after the statistics with which the service ends a file.
+void AddAfterStats(Examiner& examiner, uint64_t packets) {
+  const TraceFacts& facts = examiner.facts;
+  uint64_t unlisted = 0, listed = 0;
+  for (const TraceSequence& sequence : facts.sequences)
+    (sequence.is_listed ? listed : unlisted) += sequence.all.packets;
+  const bool is_appended = listed > 0 && unlisted > 0 && unlisted == packets;
+  examiner.Add(
+      "trace.after_stats",
+      Say("{} follow{} the last statistics of the service.",
+          Number("packets_after", packets, "packet"), packets == 1 ? "s" : ""),
+      {.cause = is_appended ? "No statistics name their sequences: they were appended, not written "
+                              "by the session."
+                : facts.is_clone ? "A clone of the session was read after them."
+                : examiner.config.IsStreamed()
+                    ? "The session did not come to its end, or its service is older than v58, "
+                      "which writes them only every 10 s."
+                    : "A data source wrote late, or the file was read more than once.",
+       .proof = "No trace_stats packet after these packets.",
+       .weight = packets});
+}
+
+/// A session that ended before the time that its config asks for.
+void ExamineLength(Examiner& examiner) {
+  constexpr int64_t kNsPerMs = 1'000'000;
+  const TraceFacts& facts = examiner.facts;
+  const int64_t wanted_ns = static_cast<int64_t>(std::min<uint64_t>(
+                                examiner.config.duration_ms.value_or(0), 1ULL << 40)) *
+                            kNsPerMs;
+  if (wanted_ns == 0 || !examiner.session() || !facts.all.span || examiner.is_of_log()) return;
+  const int64_t start_ns = examiner.session()->first_ns;
+  const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
+  const int64_t ended_ns = has_end ? facts.lifetime->last_ns - start_ns : 0;
+  const int64_t events_ns = facts.all.span->last_ns - start_ns;
+  // A tenth less is no sign: stops take time, and sources write in periods.
+  const auto is_short = [&](int64_t ns) { return ns > 0 && ns < wanted_ns / 10 * 9; };
+  const bool has_stopped = has_end ? is_short(ended_ns) : is_short(events_ns);
+  if (!has_stopped && !is_short(events_ns)) return;
+  Sentence cause;
+  if (!facts.triggers.empty())
+    cause = Say("The trigger '{}' ended it.", Printable(facts.triggers.front()));
+  else if (facts.is_clone)
+    cause = "It is a clone, which was made before the session ended.";
+  else if (has_stopped)
+    cause = has_end ? "The service stopped it then: its consumer asked for that, or went away."
+                    : "Its consumer stopped it, went away, or the data sources stopped writing: "
+                      "the trace has no event of the service that shows which.";
+  else
+    cause = "The session continued, but its data sources wrote no event any more.";
+  Finding& finding = examiner.Add(
+      "trace.short",
+      has_stopped
+          ? Say("The session ended after {} of the {} that its config asks for.",
+                Time("ended_ns", has_end ? ended_ns : events_ns), Time("wanted_ns", wanted_ns))
+          : Say("The events end at {}, and the session at {}.", Time("last_event_ns", events_ns),
+                Time("ended_ns", has_end ? ended_ns : wanted_ns)),
+      {.cause = std::move(cause),
+       .proof = "duration_ms of the config, the service's events, and the times of the events."});
+  // That is what triggers and clones are for.
+  if (!facts.triggers.empty() || facts.is_clone) finding.harm = Harm::kInfo;
+}
+
+/// A session whose data sources began to write late.
+void ExamineBeginning(Examiner& examiner) {
+  constexpr int64_t kShortestNs = 1'000'000'000;
+  const TraceFacts& facts = examiner.facts;
+  if (!facts.all.span || !facts.lifetime || facts.lifetime->length_ns() == 0) return;
+  const bool has_lost = std::ranges::any_of(
+      facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_overwritten > 0; });
+  const int64_t empty_ns = facts.all.span->first_ns - facts.lifetime->first_ns;
+  if (has_lost || facts.stats_packets == 0 || empty_ns < kShortestNs ||
+      empty_ns < facts.lifetime->length_ns() / 10)
+    return;
+  const int64_t start_ns =
+      facts.sources_started_ns.value_or(facts.lifetime->first_ns) - facts.lifetime->first_ns;
+  const bool is_slow = start_ns >= kShortestNs / 2;
+  examiner.Add(
+      "trace.late_start",
+      is_slow ? Say("Nothing was recorded from 0 to {}: the data sources took {} to start.",
+                    Time("first_event_ns", empty_ns), Time("sources_started_ns", start_ns))
+              : Say("Nothing was recorded from 0 to {}: no data source wrote an event.",
+                    Time("first_event_ns", empty_ns)),
+      {.proof = "tracing_started and all_data_sources_started of the service, and the first event.",
+       .remedy = is_slow ? "deferred_start: start the session by StartTracing when its data "
+                           "sources are ready, or begin what is to be measured later."
+                         : "Begin what is to be measured later, if it was to be in the trace.",
+       .weight = static_cast<uint64_t>(empty_ns)});
+}
+
+void ExamineEnd(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  constexpr int64_t kShare = 50;
+  const uint64_t after_stats = facts.packets_after_stats.value_or(0);
+  const bool is_early = facts.stats_packets == 0 && facts.lifetime &&
+                        MissingEndOf(facts) * kShare > facts.lifetime->length_ns();
+  if (IsFull(facts)) return AddFull(examiner);
+  if (facts.is_cut_off || is_early) {
+    AddCutOff(examiner);
+  } else {
+    if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
+        !examiner.is_of_log())
+      AddAfterStats(examiner, after_stats);
+    ExamineLength(examiner);
+    ExamineBeginning(examiner);
   }
   constexpr uint32_t kCompactions = 22;  // of a change of V2 that is in no release
   for (const auto& [place, value] : facts.unknown_counters)
@@ -42,12 +215,19 @@ void ExamineEnd(Examiner& examiner) {
             place.first, Number(fmt::format("field_{}", place.second), value),
             place.second == kCompactions ? "compactions, " : "", place.second));
   if (facts.stats_packets > 0 || facts.data_packets == 0) return;
+  if (facts.IsOfTool())
+    return examiner.Well(
+        "A tool wrote the trace, Perfetto's service did not record it: it had no buffers that "
+        "could lose something.");
+  examiner.Unknown("What the buffers lost: there are no statistics.");
+  if (is_early || facts.is_cut_off) return;
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",
-               {.cause = "The file was cut before its end, was made by another tool, or a filter "
-                         "removed them.",
+               {.cause = facts.service_packets == 0
+                             ? "The beginning and the end of the file were cut off, or a filter "
+                               "removed all packets of the service."
+                             : "The file was cut before its end, or a filter removed them.",
                 .proof = "There is no trace_stats packet."});
-  examiner.Unknown("What the buffers lost: there are no statistics.");
 }
 
 void ExamineDamage(Examiner& examiner) {
@@ -90,13 +270,13 @@ void ExamineSessions(Examiner& examiner) {
 
 const char* EmptyTraceCause(const TraceFacts& facts) {
   if (facts.stats_packets == 0) return "Not known: the statistics of the service are missing, too.";
-  if (facts.service.producers_connected == 0) return "No producer was connected.";
+  if (facts.service.producers_connected == 0) return "No producer was connected at the end.";
   if (facts.service.data_sources_registered == 0)
     return "Producers were connected, but none had registered a data source.";
   if (facts.service.data_sources_seen == 0)
     return "No registered data source has a name that the config asks for.";
-  return "Data sources were started, and wrote nothing that was read: they were idle, their data "
-         "was never committed or flushed, or it was lost in the buffers.";
+  return "Data sources may have been started, and wrote nothing that was read: they were idle, "
+         "their data was never committed or flushed, or it was lost in the buffers.";
 }
 
 void ExamineEmpty(Examiner& examiner) {
@@ -114,6 +294,14 @@ void ExamineEmpty(Examiner& examiner) {
          .weight = UINT64_MAX});
     return;
   }
+  if (examiner.has_config() && examiner.config.sources.empty()) {
+    examiner.Add("trace.empty", "Nothing could be recorded: the config has no data source.",
+                 {.cause = "A buffer alone records nothing.",
+                  .proof = "There is no data_sources in the config.",
+                  .remedy = "data_sources { config { name: ... } }, with what is to be recorded.",
+                  .weight = UINT64_MAX});
+    return;
+  }
   Finding& finding =
       examiner.Add("trace.empty",
                    facts.all.packets == 0
@@ -125,14 +313,32 @@ void ExamineEmpty(Examiner& examiner) {
     finding.remedy = "Look whether the session began, and whether the file was copied whole.";
   if (facts.stats_packets > 0)
     finding.proof =
-        Say("The service counts {} connected, {} registered, {} started (in all sessions).",
+        Say("The service counts {} connected and {} registered at the end, and {} started in all "
+            "its sessions.",
             Number("producers_connected", facts.service.producers_connected, "producer"),
             Number("data_sources_registered", facts.service.data_sources_registered, "data source"),
             Number("data_sources_seen", facts.service.data_sources_seen));
+  Sentence reasons;  // of each data source
+  for (const SourceAccount& source : examiner.sources)
+    if (!source.why.empty()) reasons += Say(" {}: {}", Printable(source.name), source.why);
+  if (!reasons.empty()) {
+    finding.cause += reasons;
+    finding.remedy = examiner.sources.front().change;
+  }
+}
+
+/// "com.game (track_event)": the data sources that the service waited for.
+std::string SlowText(const std::vector<SlowSource>& sources) {
+  std::set<std::string> texts;
+  for (const SlowSource& source : sources)
+    texts.insert(fmt::format("{} ({})", Printable(source.producer), Printable(source.source)));
+  return Joined({texts.begin(), texts.end()});
 }
 
 void ExamineFlushes(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
+  const std::string slow = SlowText(facts.slow_to_flush);
+  const std::string late = slow.empty() ? "the producers that were late" : slow;
   const uint64_t failed = facts.service.flushes_failed, all = facts.service.flushes_requested;
   constexpr const char* kCause = "A producer was busy, blocked, or disconnected meanwhile.";
   if (failed > 0)
@@ -141,41 +347,65 @@ void ExamineFlushes(Examiner& examiner) {
         Say("{} of {} {} not answered in time: what producers had not committed then may be "
             "missing.",
             Number("flushes_failed", failed), Number("flushes", all, "flush"), Was(failed)),
-        {.where = examiner.replay == nullptr ? "" : Joined(examiner.replay->missed_flushes),
+        {.where = examiner.replay == nullptr ? slow : Joined(examiner.replay->missed_flushes),
          .cause = kCause,
          .proof = "flushes_failed of the service's statistics.",
-         .remedy =
-             Say("A longer flush_timeout_ms (it is {}); look at the producers that were late.",
-                 Number("flush_timeout_ms", examiner.config.flush_timeout_ms)),
+         .remedy = Say("A longer flush_timeout_ms (it is {}); look at {}.",
+                       Number("flush_timeout_ms", examiner.config.flush_timeout_ms), late),
          .weight = failed});
   if (facts.final_flushes_failed > 0)
-    examiner.Add("flush.final_failed", "The last flush before the end was not acknowledged.",
-                 {.cause = kCause,
+    examiner.Add("flush.final_failed",
+                 slow.empty()
+                     ? Sentence("The last flush before the end was not acknowledged.")
+                     : Say("The last flush before the end was not acknowledged by {}.", slow),
+                 {.where = slow,
+                  .cause = kCause,
                   .proof = "final_flush_outcome of the service's statistics.",
                   .weight = facts.final_flushes_failed});
+  if (!facts.slow_to_start.empty())
+    examiner.Add("source.slow",
+                 Say("Data sources had not started after 20 s: {}.", SlowText(facts.slow_to_start)),
+                 {.cause = "Their producers were busy, blocked or frozen.",
+                  .proof = "slow_starting_data_sources of the service's events.",
+                  .weight = facts.slow_to_start.size()});
   if (facts.stats_packets == 0) return;
   if (failed == 0 && facts.final_flushes_failed == 0 && all > 0)
     examiner.Well(Say("Of {} none failed.", Number("flushes", all, "flush")));
   if (facts.final_flushes_succeeded + facts.final_flushes_failed > 0) return;
+  constexpr uint64_t kCountsFinalFlush = 46;
+  const bool is_old =
+      ServiceRelease(facts.service_version).value_or(kCountsFinalFlush) < kCountsFinalFlush;
   examiner.Unknown(std::string("Whether the producers were flushed before the end: ") +
-                   (examiner.is_of_log()
-                        ? "no record of the log shows it."
-                        : "the service did no final flush, which it leaves to a consumer that "
-                          "stops the session itself."));
+                   (examiner.is_of_log() ? "no record of the log shows it."
+                    : is_old             ? "services before v46 do not report it."
+                             : "the service did no final flush, which it leaves to a consumer that "
+                               "stops the session itself."));
 }
 
 void ExamineService(Examiner& examiner) {
   const ServiceStats& service = examiner.facts.service;
-  const auto add = [&](const char* rule, const char* counter, uint64_t count, const char* noun) {
-    if (count > 0)
-      examiner.Add(
-          rule, Say("The service refused {}.", Number(counter, count, noun)),
-          {.cause = "The counter belongs to the service, so that other sessions may be the cause.",
-           .proof = fmt::format("{} of the service's statistics.", counter),
-           .weight = count});
+  const auto add = [&](const char* rule, const char* counter, uint64_t ServiceStats::*value,
+                       const char* noun) {
+    const std::optional<uint64_t> rise =
+        examiner.is_of_log() ? std::optional(service.*value) : examiner.facts.RiseOf(value);
+    const uint64_t count = rise.value_or(service.*value);
+    if (count == 0) return;
+    examiner.Add(
+        rule,
+        rise
+            ? Say("The service refused {}.", Number(counter, count, noun))
+            : Say("The service has refused {} since it was started.", Number(counter, count, noun)),
+        {.harm = rise ? Harm::kOk : Harm::kInfo,
+         .cause = rise ? "The counter belongs to the service, so that other sessions may be the "
+                         "cause."
+                       : "The counter is of all sessions. A trace with one statistics packet does "
+                         "not show how many were of this one.",
+         .proof = fmt::format("{} of the service's statistics{}.", counter,
+                              rise && !examiner.is_of_log() ? ", the last less the first" : ""),
+         .weight = count});
   };
-  add("service.chunks_discarded", "chunks_discarded", service.chunks_discarded, "chunk");
-  add("service.patches_discarded", "patches_discarded", service.patches_discarded, "patch");
+  add("service.chunks_discarded", "chunks_discarded", &ServiceStats::chunks_discarded, "chunk");
+  add("service.patches_discarded", "patches_discarded", &ServiceStats::patches_discarded, "patch");
   if (const uint64_t invalid = service.invalid_packets; invalid > 0)
     examiner.Add("service.invalid_packets",
                  Say("{} {} not valid, and {} not in the trace.",

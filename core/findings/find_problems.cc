@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
+#include "core/perfetto/fields.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -70,6 +71,10 @@ void ExamineState(Examiner& examiner) {
        .proof = "Packets with SEQ_NEEDS_INCREMENTAL_STATE before the first that clears the state, "
                 "or after a loss.",
        .weight = skipped});
+  if (facts.IsOfTool()) {
+    finding.cause = "The tool that wrote the trace does not set the state up in the first packet.";
+    finding.remedy = RuleOf("state.never_cleared").remedy;
+  }
   if (span) finding.where += Say(", {}", SpanText(examiner, *span));
   if (dropped > 0)
     finding.where +=
@@ -83,18 +88,54 @@ void ExamineState(Examiner& examiner) {
 
 /// Sequences that the service lists and that have no packet.
 void ExamineSilent(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
   uint64_t silent = 0;
-  for (const TraceSequence& sequence : examiner.facts.sequences)
-    silent += sequence.all.packets == 0 ? 1 : 0;
-  if (silent == 0 || !examiner.has_config() || examiner.facts.data_packets == 0) return;
+  std::vector<std::string> ids;
+  constexpr size_t kMost = 8;
+  for (const TraceSequence& sequence : facts.sequences) {
+    if (!sequence.is_lost()) continue;
+    if (ids.size() < kMost) ids.push_back(std::to_string(sequence.id));
+    ++silent;
+  }
+  if (silent == 0 || !examiner.has_config() || facts.data_packets == 0) return;
+  const bool has_tree = std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
+    return std::ranges::find(sequence.contents, proto::TracePacket::kProcessTree,
+                             &ContentAmount::content) != sequence.contents.end();
+  });
+  const bool wants_tree =
+      std::ranges::find(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name) !=
+      examiner.config.sources.end();
   examiner.Add(
       "sequence.lost",
-      Say("{} had written into the buffers, and {} no packet in the trace.",
-          Number("sequences", silent, "sequence"), silent == 1 ? "has" : "have"),
-      {.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
+      Say("{} had written into the buffers, and {} no packet in the trace{}.",
+          Number("sequences", silent, "sequence"), silent == 1 ? "has" : "have",
+          wants_tree && !has_tree ? "; there is no process tree, so that processes have no names"
+                                  : ""),
+      {.where = fmt::format("sequence{} {}{}", silent == 1 ? "" : "s", Joined(ids),
+                            silent > ids.size() ? ", ..." : ""),
+       .cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
                             silent == 1 ? "it" : "they"),
-       .proof = "trace_provenance lists them.",
-       .weight = silent});
+       .proof = "trace_provenance or writer_stats list them.",
+       .weight = UINT64_MAX / 2 + silent});
+}
+
+/// Names that trace processor ignores, of writers that never set their state up.
+void ExamineIgnoredNames(Examiner& examiner) {
+  uint64_t nameless = 0;
+  std::vector<std::string> names;
+  for (const TraceSequence& sequence : examiner.facts.sequences) {
+    if (sequence.nameless == 0 || sequence.clears > 0) continue;
+    nameless += sequence.nameless;
+    if (names.size() < 3) names.push_back(SequenceName(examiner, sequence));
+  }
+  if (nameless == 0 || !examiner.facts.IsOfTool()) return;
+  examiner.Add("state.never_cleared",
+               Say("{} {} no name: their sequence never sets SEQ_INCREMENTAL_STATE_CLEARED, so "
+                   "that trace processor ignores its interned names.",
+                   Number("nameless", nameless, "event"), nameless == 1 ? "has" : "have"),
+               {.where = Joined(names),
+                .proof = "name_iid of the events, and sequence_flags of all packets.",
+                .weight = nameless});
 }
 
 }  // namespace
@@ -103,6 +144,7 @@ void ExamineSequences(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   ExamineState(examiner);
   ExamineSilent(examiner);
+  ExamineIgnoredNames(examiner);
   if (facts.sequences_left_out > 0)
     examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
                          Number("packets_left_out", facts.sequences_left_out, "packet"),
@@ -114,8 +156,9 @@ namespace {
 /// Orders findings: first that the file is cut off; then those that a replay proves before those of
 /// the trace's counters.
 auto Badness(const Finding& finding) {
-  const bool is_cut =
-      finding.rule->id == std::string_view("trace.cut_off") && finding.harm > Harm::kInfo;
+  const std::string_view id = finding.rule->id;
+  const bool is_cut = (id == "trace.cut_off" || id == "trace.file_full" || id == "trace.corrupt") &&
+                      finding.harm > Harm::kInfo;
   return std::tuple(is_cut, finding.harm, std::string_view(finding.rule->id).starts_with("log."),
                     finding.weight);
 }
@@ -125,7 +168,8 @@ Problems Conclude(Examiner& examiner) {
   return {.findings = std::move(examiner.findings),
           .well = std::move(examiner.well),
           .unknown = std::move(examiner.unknown),
-          .figures = std::move(examiner.figures)};
+          .figures = std::move(examiner.figures),
+          .sources = std::move(examiner.sources)};
 }
 
 /// Error counters of trace processor that no other finding is about.
@@ -154,14 +198,15 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
-  for (const auto examine : {ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
-                             ExamineFtrace, ExamineClocks, ExamineConfig})
+  for (const auto examine : {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences,
+                             ExamineSession, ExamineFtrace, ExamineClocks, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)
     std::erase_if(examiner.findings, [](const Finding& finding) {
       const std::string_view id = finding.rule->id;
-      return id == "sequence.lost" || id == "trace.no_stats" || id == "trace.empty";
+      return id == "sequence.lost" || id == "source.silent" || id == "trace.no_stats" ||
+             id == "trace.empty";
     });
   StatRows rows = StatRowsOf(facts);
   ExamineErrors(examiner, rows);

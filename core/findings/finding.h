@@ -14,6 +14,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/sentence.h"
+#include "core/findings/source_account.h"
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/reach.h"
@@ -74,6 +75,7 @@ struct Problems {
   std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
   std::vector<std::string> unknown;  // what the input cannot tell
   Figures figures;                   // of what is well or unknown
+  std::vector<SourceAccount> sources;  // of a trace: the data sources of its config, in order
   StatRows counters;                 // of severity data_loss and error, with a value other than 0
 };
 

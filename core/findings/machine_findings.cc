@@ -182,7 +182,8 @@ void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
   if (facts.snapshots > 0 && failed == 0 && facts.invalid_snapshots == 0)
     examiner.Well(Say("All times can be converted, by {}.",
                       Number("clock_snapshots", facts.snapshots, "clock snapshot")));
-  if (facts.snapshots == 0 && facts.data_packets > 0) {
+  // A tool's packets have the trace's own time.
+  if (facts.snapshots == 0 && facts.data_packets > 0 && (failed > 0 || !facts.IsOfTool())) {
     if (examiner.is_of_log())
       examiner.Unknown("How the session's clocks relate: no clock snapshot is in the log.");
     else
@@ -195,33 +196,122 @@ void ExamineSnapshots(Examiner& examiner, uint64_t failed) {
         Number("clock_snapshots", facts.snapshots - facts.snapshots_left_out, "clock snapshot")));
 }
 
-/// A few packets that are much older than all others.
+/// A long time without an event: after a few that are older than all others, or between groups.
 void ExamineHole(Examiner& examiner) {
-  const std::optional<TimeHole>& hole = examiner.facts.hole;
+  const TraceFacts& facts = examiner.facts;
+  const std::optional<TimeHole>& hole = facts.hole;
   if (!hole || examiner.is_of_log()) return;  // a log shows when they were committed
   std::vector<std::string> names;
   constexpr size_t kMost = 3;
-  for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (sequence.all.span && sequence.all.span->first_ns <= hole->span.first_ns &&
-        sequence.id != kServiceSequenceId && names.size() < kMost)
-      names.push_back(SequenceName(examiner, sequence));
-  Finding& finding =
-      examiner.Add("order.hole",
-                   Say("{} {} {} or more older than all others: the UI shows a huge gap.",
-                       Number("packets", hole->packets, "packet"), Is(hole->packets),
-                       Time("gap_ns", hole->span.length_ns())),
-                   {.where = Joined(names),
-                    .proof = Say("No packet has a time {}.", SpanText(examiner, hole->span)),
-                    .weight = hole->packets});
+  bool has_both_sides = false, may_be_stale = false;
+  for (const TraceSequence& sequence : facts.sequences) {
+    if (!sequence.all.span || sequence.all.span->first_ns > hole->span.first_ns) continue;
+    has_both_sides |= sequence.all.span->last_ns >= hole->span.last_ns;
+    // Only what was overwritten around them can make events stale.
+    may_be_stale |= !sequence.buffer || *sequence.buffer >= facts.buffers.size() ||
+                    facts.buffers[*sequence.buffer].stats.bytes_overwritten > 0;
+    if (names.size() < kMost) names.push_back(SequenceName(examiner, sequence));
+  }
+  const Sentence proof = Say("No event has a time {}.", SpanText(examiner, hole->span));
+  if (!hole->has_few_before()) {
+    Finding& finding = examiner.Add(
+        "order.gap",
+        Say("There is no event {}: {} before it, {} after.", SpanText(examiner, hole->span),
+            Number("packets_before", hole->packets, "packet"),
+            Number("packets_after", hole->after)),
+        {.where = Joined(names), .proof = "The times of the events."});
+    if (has_both_sides) finding.harm = Harm::kInfo;
+    return;
+  }
+  const bool is_before = facts.lifetime && facts.lifetime->length_ns() > 0 &&
+                         hole->span.first_ns < facts.lifetime->first_ns;
+  const Sentence what =
+      is_before ? Say("{} {} {} older than the session's start.",
+                      Number("packets", hole->packets, "event"), Is(hole->packets),
+                      Time("older_ns", facts.lifetime->first_ns - hole->span.first_ns))
+                : Say("{} {} {} or more older than all others: the UI shows a huge gap.",
+                      Number("packets", hole->packets, "packet"), Is(hole->packets),
+                      Time("gap_ns", hole->span.length_ns()));
+  Finding& finding = examiner.Add(
+      "order.hole", what, {.where = Joined(names), .proof = proof, .weight = hole->packets});
+  if (!may_be_stale) {
+    finding.cause = Say("{} buffer overwrote nothing: {} source wrote {} with this time.",
+                        hole->packets == 1 ? "Its" : "Their", hole->packets == 1 ? "its" : "their",
+                        hole->packets == 1 ? "it" : "them");
+    finding.remedy = "No line of the config helps: look at the data source.";
+    return;
+  }
+  constexpr uint64_t kFlushesByItself = 54;
+  if (examiner.config.write_into_file &&
+      examiner.config.write_flush_mode != WriteFlushMode::kDisabled &&
+      ServiceRelease(facts.service_version).value_or(0) >= kFlushesByItself) {
+    finding.remedy =
+        "A shorter file_write_period_ms, as this service flushes before each write and ignores "
+        "flush_period_ms; or write_flush_mode: WRITE_FLUSH_DISABLED with flush_period_ms.";
+    return;
+  }
   if (!examiner.has_config() || examiner.config.flush_period_ms) return;
   finding.changes.push_back(
       {"flush_period_ms", "10000", "writers commit what they hold at least so often", true});
 }
 
+/// Machines whose times are not related to those of the service's.
+void ExamineMachines(Examiner& examiner) {
+  for (const auto& [machine, remote] : examiner.facts.remotes) {
+    if (remote.has_clock_sync || remote.packets == 0) continue;
+    examiner.Add(
+        "clock.no_sync",
+        Say("The clocks of machine {} are not related to those of the service's machine: "
+            "its times assume that both booted together.",
+            machine),
+        {.where = Say("{} of machine {}", Number("packets", remote.packets, "packet"), machine),
+         .proof = "No remote_clock_sync packet of this machine.",
+         .weight = remote.packets});
+  }
+}
+
+/// Events before all CPUs have data.
+void ExamineLateCpu(Examiner& examiner) {
+  const FtraceCounters& ftrace = examiner.facts.ftrace;
+  const auto from = ftrace.DataFrom();
+  if (!from || examiner.is_of_log()) return;
+  const uint64_t before = ftrace.EventsBefore(from->first);
+  if (before == 0) return;
+  constexpr uint64_t kFew = 10;
+  Finding& finding = examiner.Add(
+      "ftrace.late_cpu",
+      Say("{} of {} of the kernel are before CPU {} has data, at {}: trace processor makes no "
+          "slices of them.",
+          Number("events_before", before), Number("events", ftrace.events(), "event"), from->second,
+          TimeOf(examiner, "data_from_ns", from->first)),
+      {.where = fmt::format("CPU {}", from->second),
+       .proof = "previous_bundle_end_timestamp of the first bundle of each CPU.",
+       .weight = before});
+  if (before * kFew < ftrace.events()) finding.harm = Harm::kInfo;
+}
+
 void ExamineOrder(Examiner& examiner) {
   ExamineHole(examiner);
+  ExamineMachines(examiner);
+  ExamineLateCpu(examiner);
   const TraceFacts& facts = examiner.facts;
-  if (facts.late_events > 0)
+  uint64_t unlisted = 0;  // packets of sequences that no statistics name
+  for (const TraceSequence& sequence : facts.sequences)
+    unlisted += sequence.is_listed ? 0 : sequence.all.packets;
+  const bool is_appended = unlisted > 0 && unlisted == facts.packets_after_stats.value_or(0) &&
+                           facts.late_events > 0 && facts.late_events <= unlisted;
+  if (is_appended)
+    examiner.Add("order.late",
+                 Say("{} of {} that the session did not write are too late for the importer's "
+                     "sorter, and dropped.",
+                     Number("events", facts.late_events), Number("appended", unlisted, "packet")),
+                 {.cause = "They follow the last statistics, on sequences that these do not name: "
+                           "they were appended to the file.",
+                  .proof = "writer_stats of the service's statistics, and the order of packets.",
+                  .remedy = "Sort them in by their time, or import with 'trace_processor "
+                            "--full-sort'.",
+                  .weight = facts.late_events});
+  else if (facts.late_events > 0)
     examiner.Add("order.late",
                  Say("Trace processor drops {}, too late for its sorter.",
                      Number("events", facts.late_events, "event")),

@@ -18,14 +18,29 @@ constexpr std::array kRules = {
          "Copy the file once more from where it was recorded. Traces that were cut or joined by "
          "other tools must be cut between packets."},
     Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
-         "It ends within a packet, or it has no statistics at its end, which the service writes "
-         "last.",
+         "It ends within a packet, or its events end before the session did, and the statistics, "
+         "which the service writes last, are missing.",
          "'ringscope verify --repair' saves the packets that are whole. Wait until the session has "
          "ended before copying the file; look for a full disk or for a "
          "recording process that was killed."},
-    Rule{"trace.no_stats", Harm::kWarning, "No statistics of the service",
-         "Without a trace_stats packet, what the buffers lost is not known.",
-         "Record with the service's own client, or check whether a filter removes trace_stats."},
+    Rule{
+        "trace.no_stats", Harm::kWarning, "No statistics of the service",
+        "Without a trace_stats packet, what the buffers lost is not known.",
+        "Copy the file when the session has ended, or check whether a filter removes trace_stats."},
+    Rule{"trace.file_full", Harm::kDataLoss, "The file reached its size limit",
+         "The service ends the file before the packet that would make it as large as "
+         "max_file_size_bytes, without its statistics, and ends the session.",
+         "A larger max_file_size_bytes, or less data."},
+    Rule{"trace.after_stats", Harm::kInfo, "Packets follow the last statistics",
+         "The service's statistics are not at the end of the file: they do not count what follows.",
+         "None is needed, if the file was not changed."},
+    Rule{"trace.short", Harm::kWarning, "The session ended early",
+         "The session, or its events, ended before the time that its config asks for. It is info "
+         "where a trigger or a clone shows why.",
+         "Look at what stopped the session: its client, a signal, a crash of the producers."},
+    Rule{"trace.late_start", Harm::kWarning, "Nothing at the beginning",
+         "The first event comes long after the session's start, and no buffer overwrote anything.",
+         "deferred_start, so that the session starts when its data sources are ready."},
     Rule{"trace.joined", Harm::kWarning, "Several sessions in one file",
          "There is more than one trace config or uuid. Sequence ids and counters start over in "
          "each. ringscope judges each session by itself; trace processor takes them as one, and "
@@ -69,6 +84,10 @@ constexpr std::array kRules = {
          "A buffer with fill_policy DISCARD keeps the beginning: from the moment it is full, "
          "nothing is recorded any more.",
          "A larger buffer, or RING_BUFFER to keep the end instead."},
+    Rule{"buffer.late_chunks", Harm::kWarning, "A ring refused chunks",
+         "A ring refuses a chunk if it had it already, or if a later one of its sequence was read "
+         "or overwritten: the chunk came late.",
+         "A larger buffer, in which later chunks of the sequence are not overwritten first."},
     Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
          "Patches with the lengths of long packets could not be applied: their chunks were not, or "
          "no longer, in the buffer, or the bytes to be patched are outside of them. Packets that "
@@ -104,12 +123,27 @@ constexpr std::array kRules = {
          "Look for producers that write such packets; V1 buffers make them of packets whose "
          "patches are missing."},
 
+    // Data sources.
+    Rule{"source.silent", Harm::kWarning, "A data source delivered nothing",
+         "The config asks for it, and no packet in the trace has a field that it writes.",
+         "Check its name, its config and its producer."},
+    Rule{"source.slow", Harm::kWarning, "Data sources were slow to start",
+         "20 s after the session's start the service was still waiting for them.",
+         "Look at their producers, which were busy, blocked or frozen."},
+
     // Incremental state.
     Rule{"state.unusable", Harm::kDataLoss, "Packets without the state that they need",
          "Names and times of these packets refer to earlier packets of their sequence that are "
          "lost. Trace processor skips them. Half of all packets, or more, is an error.",
          "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
          "larger buffer keeps it."},
+
+    Rule{"state.never_cleared", Harm::kWarning, "Names that trace processor ignores",
+         "A sequence has interned names and never sets SEQ_INCREMENTAL_STATE_CLEARED: trace "
+         "processor ignores the names, as it takes the state as not valid.",
+         "The writer has to set sequence_flags: 1 (SEQ_INCREMENTAL_STATE_CLEARED) in the first "
+         "packet of each sequence, and 2 (SEQ_NEEDS_INCREMENTAL_STATE) in those that refer to "
+         "names."},
 
     // Flushes and sequences.
     Rule{"flush.failed", Harm::kDataLoss, "A flush failed",
@@ -141,6 +175,19 @@ constexpr std::array kRules = {
          "The kernel could not record all hits of a kprobe.",
          "Fewer kprobes, or a larger maxactive for return probes."},
 
+    Rule{
+        "ftrace.setup", Harm::kWarning, "Events that ftrace could not record",
+        "The kernel or atrace did not have events that the config asks for, or refused them. It is "
+        "info for events of wildcards and categories.",
+        "Check the names in available_events of the device's tracefs; other kernels have others."},
+    Rule{"ftrace.symbols", Harm::kWarning, "Functions of the kernel without names",
+         "Events that name functions have only addresses unless the config asks for symbols.",
+         "symbolize_ksyms: true in ftrace_config."},
+    Rule{"ftrace.late_cpu", Harm::kWarning, "Events before all CPUs have data",
+         "The CPUs' data begin at different times: trace processor makes no slices and counters of "
+         "events before the latest of these. It is info for less than a tenth of the events.",
+         "A larger buffer: what a busy CPU wrote was overwritten, that of idle ones was not."},
+
     // Clocks and order.
     Rule{
         "clock.unknown", Harm::kError, "Times that cannot be converted",
@@ -155,6 +202,13 @@ constexpr std::array kRules = {
     Rule{"clock.no_snapshots", Harm::kWarning, "No clock snapshots",
          "Times of different clocks cannot be related.",
          "builtin_data_sources { disable_clock_snapshotting: false }"},
+    Rule{"clock.no_sync", Harm::kWarning, "A machine without clock synchronization",
+         "No remote_clock_sync relates the clocks of a remote machine to those of the service's.",
+         "Record with a relay service that synchronizes clocks."},
+    Rule{"order.gap", Harm::kWarning, "Groups of events far from each other",
+         "More than half of the trace has no event. It is info where a sequence has events on both "
+         "sides: nothing happened there, or the device slept.",
+         "Look at the clocks of what wrote the groups."},
     Rule{"order.late", Harm::kError, "Events come too late for the sorter",
          "Trace processor sorts a streamed trace in windows between flushes; events older than "
          "what has left a window, of writers that hold them back, are dropped.",

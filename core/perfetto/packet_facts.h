@@ -80,7 +80,8 @@ class PacketKinds {
 
 /// The names in a TrackDescriptor message. They refer to its bytes.
 struct TrackNames {
-  std::optional<int32_t> pid;  // of `process`
+  std::optional<int32_t> pid;         // of `process`
+  std::optional<int32_t> thread_pid;  // of the process of `thread`
   Bytes process;
   Bytes thread;
   uint64_t uuid = 0;
@@ -88,7 +89,7 @@ struct TrackNames {
 };
 
 inline TrackNames ReadTrackNames(Bytes descriptor) {
-  constexpr uint32_t kThread = 4, kThreadName = 5;
+  constexpr uint32_t kThread = 4, kThreadPid = 1, kThreadName = 5;
   using Process = proto::ProcessDescriptor;
   const auto part = [](Bytes whole, uint32_t number) {
     return wire::LastBytes(whole, number).value_or(Bytes());
@@ -98,7 +99,10 @@ inline TrackNames ReadTrackNames(Bytes descriptor) {
   if (const auto pid = wire::LastVarint(process, Process::kPid))
     names.pid = static_cast<int32_t>(*pid);
   names.process = part(process, Process::kProcessName);
-  names.thread = part(part(descriptor, kThread), kThreadName);
+  const Bytes thread = part(descriptor, kThread);
+  names.thread = part(thread, kThreadName);
+  if (const auto pid = wire::LastVarint(thread, kThreadPid))
+    names.thread_pid = static_cast<int32_t>(*pid);
   names.uuid = wire::LastVarint(descriptor, proto::TrackDescriptor::kUuid).value_or(0);
   names.is_of_thread = wire::LastBytes(descriptor, kThread).has_value();
   return names;

@@ -87,6 +87,11 @@ uint64_t TraceConfigFacts::PeriodNs() const {
   return FileWritePeriodNs(file_write_period_ms.value_or(0));
 }
 
+bool TraceConfigFacts::IsStreamed() const {
+  constexpr uint64_t kDayMs = 86'400'000;
+  return write_into_file && PeriodNs() < kDayMs * kPeriodUnitNs;
+}
+
 bool TraceConfigFacts::FlushesBeforeWrite() const {
   if (write_flush_mode == WriteFlushMode::kEnabled) return true;
   if (write_flush_mode == WriteFlushMode::kDisabled) return false;

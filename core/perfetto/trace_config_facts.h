@@ -73,6 +73,9 @@ struct TraceConfigFacts {
   std::vector<ConfiguredBuffer> buffers;  // by index
   std::vector<ConfiguredSource> sources;
 
+  /// Returns true if the service reads the buffers for a file during the session. One with a period
+  /// of a day or more is a plain ring: it is read at its end.
+  bool IsStreamed() const;
   /// With what period the service writes into the file. Source: the service's rules for periods.
   uint64_t PeriodNs() const;
   /// Whether the session does not start with its config, but by StartTracing or by a trigger.

@@ -56,14 +56,18 @@ void FtraceCounters::AddPacket(uint32_t content, Bytes packet) {
 void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
   uint64_t number = 0;
   bool lost = false;
+  std::optional<int64_t> data_from;
   wire::FieldReader fields(bundle);
   while (const auto field = fields.Next()) {
     if (field->number == proto::FtraceEventBundle::kCpu) number = field->value;
     if (field->number == proto::FtraceEventBundle::kLostEvents) lost = field->value != 0;
+    if (field->number == proto::FtraceEventBundle::kPreviousBundleEndTimestamp ||
+        (field->number == proto::FtraceEventBundle::kLastReadEventTimestamp && !data_from))
+      data_from = static_cast<int64_t>(field->value);
   }
   if (number >= kMaxCpus) return;
   Cpu& cpu = cpus_[number];
-  ++cpu.bundles;
+  if (cpu.bundles++ == 0) cpu.data_from_ns = data_from;
   if (lost && !events)
     if (const std::optional<FtraceMoment> first = FirstFtraceEvent(bundle))
       AddTo(events, static_cast<int64_t>(first->time_ns));
@@ -80,6 +84,19 @@ void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
   cpu.last_ns = events->last_ns;
 }
 
+std::optional<std::pair<int64_t, uint64_t>> FtraceCounters::DataFrom() const {
+  std::optional<std::pair<int64_t, uint64_t>> latest;
+  for (const auto& [number, cpu] : cpus_)
+    if (cpu.data_from_ns && (!latest || *cpu.data_from_ns > latest->first))
+      latest = {*cpu.data_from_ns, number};
+  return latest;
+}
+
+uint64_t FtraceCounters::EventsBefore(int64_t time_ns) const {
+  return static_cast<uint64_t>(
+      std::ranges::count_if(times_, [&](int64_t event_ns) { return event_ns < time_ns; }));
+}
+
 void FtraceCounters::AddStats(Bytes stats) {
   constexpr uint32_t kKprobeStats = 10, kHits = 1, kMisses = 2;
   constexpr uint64_t kPhaseStart = 1, kPhaseEnd = 2;
@@ -88,8 +105,18 @@ void FtraceCounters::AddStats(Bytes stats) {
   const auto set = [phase](FtracePhases& counter, std::optional<uint64_t> value) {
     if (value) (phase == kPhaseStart ? counter.begin : counter.end) = value;
   };
+  has_stats = true;
   wire::FieldReader fields(stats);
   while (const auto field = fields.Next()) {
+    const std::string text(wire::AsText(field->bytes.first(std::min<size_t>(
+        field->bytes.size(), field->IsBytes(proto::FtraceStats::kCpuStats) ? 0 : 1024))));
+    if (field->IsBytes(proto::FtraceStats::kAtraceErrors)) atrace_errors = text;
+    if (field->IsBytes(proto::FtraceStats::kExclusiveFeatureError)) exclusive_error = text;
+    if (field->IsBytes(proto::FtraceStats::kUnknownFtraceEvents) &&
+        unknown_events.size() < kMaxNames)
+      unknown_events.push_back(text);
+    if (field->IsBytes(proto::FtraceStats::kFailedFtraceEvents) && failed_events.size() < kMaxNames)
+      failed_events.push_back(text);
     uint64_t number = 0;
     std::array<std::optional<uint64_t>, kFtraceCounters> found;
     wire::FieldReader values(field->bytes);

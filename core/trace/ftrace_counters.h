@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -101,6 +103,7 @@ class FtraceCounters {
     /// first kMaxHoles; further ones are joined to the last.
     std::vector<TimeSpan> holes;
     std::optional<int64_t> last_ns = {};  // of the bundle read last
+    std::optional<int64_t> data_from_ns = {};  // end of what was read before its first bundle
     std::array<FtracePhases, kFtraceCounters> counters;
 
     const FtracePhases& operator[](FtraceCounter counter) const {
@@ -115,12 +118,31 @@ class FtraceCounters {
   void AddBundle(Bytes bundle, std::optional<TimeSpan> events = {});
   /// An FtraceStats message.
   void AddStats(Bytes stats);
+  /// Keeps the time of an event, of the first kMaxTimes.
+  void AddEvent(int64_t time_ns) {
+    if (++events_ <= kMaxTimes) times_.push_back(time_ns);
+  }
+  uint64_t events() const { return events_; }
+  /// Returns from when on all CPUs have data, with the CPU that begins last: trace processor makes
+  /// no slices of older events. nullopt: not known.
+  std::optional<std::pair<int64_t, uint64_t>> DataFrom() const;
+  /// Returns how many of the first kMaxTimes events are older.
+  uint64_t EventsBefore(int64_t time_ns) const;
 
   const std::map<uint64_t, Cpu>& cpus() const { return cpus_; }
   const FtracePhases& kprobe_hits() const { return kprobe_hits_; }
   const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
 
+  // Problems that the statistics report of the session's start.
+  bool has_stats = false;
+  std::vector<std::string> unknown_events, failed_events;  // at most kMaxNames of each
+  std::string atrace_errors, exclusive_error;
+
  private:
+  static constexpr size_t kMaxTimes = 65'536, kMaxNames = 256;
+
+  uint64_t events_ = 0;
+  std::vector<int64_t> times_;
   std::map<uint64_t, Cpu> cpus_;
   FtracePhases kprobe_hits_, kprobe_misses_;
 };

@@ -40,12 +40,15 @@ TracePacketView ViewTracePacket(Bytes packet) {
       case TracePacket::kFirstPacketOnSequence:
         break;
       case TracePacket::kTrustedUid:
+        view.is_alien |= field.type != wire::Type::kVarint;
         view.uid = static_cast<int32_t>(field.value);
         break;
       case TracePacket::kTimestamp:
+        view.is_alien |= field.type != wire::Type::kVarint;
         view.timestamp = field.value;
         break;
       case TracePacket::kTrustedPacketSequenceId:
+        view.is_alien |= field.type != wire::Type::kVarint;
         view.has_sequence_id = true;
         view.sequence_id = static_cast<uint32_t>(field.value);
         break;
@@ -77,12 +80,25 @@ TracePacketView ViewTracePacket(Bytes packet) {
         view.machine = static_cast<uint32_t>(field.value);
         break;
       default:
+        // Contents are messages, or bytes.
+        if (field.type != wire::Type::kBytes) {
+          view.is_alien |= field.number < TracePacket::kTrackEvent;
+          break;
+        }
         if (Rank(field.number) < Rank(view.content)) break;
         view.content = field.number;
         view.content_bytes = field.bytes;
     }
   });
   return view;
+}
+
+bool IsTracePacket(const TracePacketView& packet) {
+  if (packet.is_alien || !packet.is_well_formed) return false;
+  if (packet.has_sequence_id || packet.uid || packet.timestamp || packet.pid) return true;
+  if (packet.content == TracePacket::kFtraceEvents)
+    return wire::LastVarint(packet.content_bytes, proto::FtraceEventBundle::kCpu).has_value();
+  return packet.content >= TracePacket::kTraceConfig;
 }
 
 ProducerPart SplitAppended(Bytes packet, const TracePacketView& view) {

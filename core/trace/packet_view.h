@@ -19,6 +19,8 @@ struct RawPacket {
 /// last value counts, whoever wrote it.
 struct TracePacketView {
   bool is_well_formed = true;  // false: all fields before the first malformed byte are here
+  /// A field has a type that it has not in a TracePacket: the message is none.
+  bool is_alien = false;
   bool has_sequence_id = false;
   uint32_t sequence_id = 0;  // trusted_packet_sequence_id
   uint32_t machine = 0;      // 0: the service's own
@@ -35,6 +37,9 @@ struct TracePacketView {
   uint32_t content = 0;
   Bytes content_bytes;  // of a message
 };
+/// Returns true if the message has a field that only a TracePacket has: what every protobuf message
+/// has in its first fields does not count.
+bool IsTracePacket(const TracePacketView& packet);
 /// Reads a TracePacket message.
 TracePacketView ViewTracePacket(Bytes packet);
 

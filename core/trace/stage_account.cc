@@ -8,7 +8,8 @@ namespace ringscope {
 namespace {
 
 void AddTo(StageCount& sum, const StageCount& more) {
-  sum = {sum.count += more.count, sum.places + more.places, sum.is_known && more.is_known};
+  sum = {sum.count += more.count, sum.places + more.places, sum.chunks + more.chunks,
+         sum.is_known && more.is_known};
 }
 
 }  // namespace
@@ -77,10 +78,12 @@ std::string StagesText(const StageAccounts& accounts) {
   };
   const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
     const std::string places = at.places == 0 ? "" : " at " + Count(at.places, "place");
+    std::vector<std::string> amounts;
+    if (at.count.bytes > 0) amounts.push_back(HumanSize(at.count.bytes));
+    if (at.chunks > 0) amounts.push_back(Count(at.chunks, "chunk"));
     if (!at.is_known)
-      unknown.push_back(
-          where + (at.count.bytes == 0 ? "" : fmt::format(" ({})", HumanSize(at.count.bytes))) +
-          places);
+      unknown.push_back(where + (amounts.empty() ? "" : fmt::format(" ({})", Joined(amounts))) +
+                        places);
     else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
              stage == Stage::kFile)
       known.push_back(

@@ -45,6 +45,7 @@ inline constexpr size_t kStages = kEnumRows<Stage>.size();
 struct StageCount {
   PacketCount count;
   uint64_t places = 0;   // at which an unknown number more was lost
+  uint64_t chunks = 0;   // that were refused, with an unknown number of packets
   bool is_known = true;  // false: `count` is not proven
 
   friend bool operator==(const StageCount&, const StageCount&) = default;

@@ -159,7 +159,7 @@ StatRows StatRowsOf(const TraceFacts& facts) {
     const TraceBuffer& buffer = facts.buffers[i];
     if (buffer.has_stats) AddBufferRows(rows, i, buffer.stats);
     if (buffer.has_losses) AddLossRows(rows, i, buffer.losses, buffer.dropped_sequences);
-    if (buffer.has_stats && config.write_into_file) AddFileRow(rows, i, buffer.stats);
+    if (buffer.has_stats && config.IsStreamed()) AddFileRow(rows, i, buffer.stats);
   }
   for (const auto& [index, times] : facts.discards_into_file) AddDiscardRow(rows, index, times);
   if (facts.stats_packets > 0)

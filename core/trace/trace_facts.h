@@ -23,6 +23,13 @@ struct Amount {
   std::optional<TimeSpan> span = {};
 };
 
+/// Packets of a sequence that have the same kind of content.
+struct ContentAmount {
+  uint32_t content = 0;  // field of TracePacket; 0: none
+  Amount amount = {};    // the span is of events
+  uint64_t skipped = 0;  // packets that cannot be used as their state is not valid
+};
+
 /// A place at which packets of a sequence are missing.
 struct TraceHole {
   TimeSpan span;           // from the packet before it to that after it
@@ -35,8 +42,11 @@ struct TraceSequence {
   uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
   uint32_t machine = 0;  // 0: the service's own
   std::optional<int32_t> pid;
+  std::optional<int32_t> own_pid;  // as its track descriptor has it: Chrome's processes share one
   std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
-  Amount all;
+  bool is_listed = false;          // by trace_provenance or writer_stats
+  Amount all;                      // of a producer or a tool; the span is of events
+  std::vector<ContentAmount> contents;  // of these, at most kMaxContents kinds
   std::string thread_name;  // as its track descriptor has it
   uint64_t track = 0;       // uuid of that; 0: it has none
   // Losses as trace processor counts them.
@@ -48,11 +58,17 @@ struct TraceSequence {
   uint64_t needing = 0;  // packets that need it
   uint64_t skipped = 0;  // of these, packets that cannot be used as it is not valid
   std::optional<TimeSpan> skipped_span;
+  uint64_t nameless = 0;  // track events whose interned name is ignored as no state is valid
 
+  static constexpr size_t kMaxContents = 16;
   /// Returns true if its first packet reports a loss before it: one with a cause, as V1 buffers and
   /// services before v57 flag every first packet.
   bool lost_beginning() const { return (first_loss_bits & ~kLossPresent) != 0; }
   bool is_dropped() const { return skipped > 0 && skipped == needing; }
+  /// Returns true if producers wrote packets of it, or the service lists it as one of theirs.
+  bool is_of_producer() const { return all.packets > 0 || is_listed; }
+  /// Returns true if the service lists it, and no packet of it is in the trace.
+  bool is_lost() const { return all.packets == 0 && is_listed; }
 };
 
 /// A buffer of a trace's session, by its index.
@@ -79,10 +95,18 @@ struct ImportError {
   std::string what;
 };
 
-/// A time without a packet that is longer than half of the trace.
+/// A time without an event that is longer than half of the trace.
 struct TimeHole {
   TimeSpan span;         // from the packet before it to that after it
-  uint64_t packets = 0;  // before it: at most one of fifty
+  uint64_t packets = 0;  // before it
+  uint64_t after = 0;    // packets after it
+
+  bool has_few_before() const { return packets * 50 <= packets + after; }
+};
+
+/// A data source of a producer that the service waited for.
+struct SlowSource {
+  std::string producer, source;
 };
 
 /// Counters that trace processor has by machine.
@@ -96,6 +120,8 @@ struct MachineFacts {
   FtraceCounters ftrace;
   uint64_t bundles_without_cpu = 0, events_without_time = 0;
   uint64_t bad_compact_sched = 0;
+  bool has_clock_sync = false;  // of a remote machine: remote_clock_sync relates its clocks
+  uint64_t packets = 0;         // of a remote machine
   // Packets that lack a field.
   uint64_t track_events_without_time = 0, atoms_without_time = 0, gpu_counters_without_time = 0;
   uint64_t track_events_without_sequence = 0, threads_without_sequence = 0;
@@ -112,7 +138,11 @@ struct TraceFacts : MachineFacts {
   // The file.
   uint64_t session = 1, sessions = 1;  // number of this session, from 1, and of all
   bool has_others = false;  // sessions of the file that were not distinguished from this one
-  Amount all;               // packets, those inside compressed ones too
+  Amount all;               // packets, those inside compressed ones too; the span is of events
+  uint64_t trusted_packets = 0;  // with the fields that the service adds
+  uint64_t service_packets = 0;  // that the service wrote itself
+  uint64_t file_bytes = 0;       // of the session in the file; 0: not known
+  uint64_t largest_packet = 0;   // bytes
   bool is_cut_off = false;  // it ends within a packet
   std::vector<ImportError> errors;  // the first kMaxErrors
   uint64_t error_count = 0;
@@ -123,11 +153,16 @@ struct TraceFacts : MachineFacts {
   uint64_t stats_packets = 0;
   std::optional<uint64_t> packets_after_stats;  // after the last one; absent: there is none
   ServiceStats service;                         // of the last one
+  ServiceStats first_service;                   // of the first one
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
   std::string service_version;       // of system_info
   std::optional<TimeSpan> lifetime;  // from tracing_started to tracing_disabled
+  std::optional<int64_t> sources_started_ns;  // all_data_sources_started
+  std::vector<SlowSource> slow_to_start, slow_to_flush;
+  std::vector<std::string> triggers;  // that were received
+  bool is_clone = false;
   std::vector<TraceBuffer> buffers;
   /// Counters of the last statistics that ringscope does not know, by buffer and field number.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> unknown_counters;
@@ -137,11 +172,13 @@ struct TraceFacts : MachineFacts {
 
   // Clocks and order.
   uint64_t snapshots = 0;           // of the service's machine
+  std::optional<TimeSpan> snapshot_span;  // of those of the service, BOOTTIME
   uint64_t invalid_snapshots = 0;   // of all machines
   uint64_t snapshots_left_out = 0;  // beyond what is kept
+  uint64_t events = 0;              // with a time
   uint64_t negative_times = 0;      // events
   uint64_t late_events = 0;         // that the sorter drops
-  std::optional<TimeHole> hole;     // between a few old packets and all others
+  std::optional<TimeHole> hole;
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file
   uint32_t trace_clock = 0;
@@ -155,6 +192,16 @@ struct TraceFacts : MachineFacts {
   uint64_t too_large = 0;              // packets
 
   uint64_t data_packets = 0;  // of producers
+
+  /// Returns what a counter of the service's lifetime rose by in the session, from its first to its
+  /// last statistics; nullopt: there are no two.
+  std::optional<uint64_t> RiseOf(uint64_t ServiceStats::*counter) const {
+    if (stats_packets < 2) return std::nullopt;
+    const uint64_t before = first_service.*counter, after = service.*counter;
+    return after > before ? after - before : 0;
+  }
+  /// Returns true if a tool or a library wrote the trace: nothing of it is from the service.
+  bool IsOfTool() const { return service_packets == 0 && trusted_packets == 0 && data_packets > 0; }
 
   void AddError(uint64_t offset, std::string what) {
     ++error_count;

@@ -1,9 +1,11 @@
 #include "core/trace/trace_scan.h"
 
 #include "core/base/wire.h"
+#include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/trace/packet_kinds.h"
 
 namespace ringscope {
 auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {
@@ -23,7 +25,7 @@ auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {
     default:
       break;
   }
-  has_content_ |= packet.sequence_id != kServiceSequenceId;
+  has_content_ |= !IsOfService(packet);
   return Place::kSame;
 }
 
@@ -71,6 +73,28 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
   return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
+/// Adds the BOOTTIME of a clock snapshot.
+void AddSnapshotTime(Bytes snapshot, std::optional<TimeSpan>& to) {
+  using Clock = proto::ClockSnapshot::Clock;
+  wire::ForEachMessage(snapshot, proto::ClockSnapshot::kClocks, [&](Bytes clock) {
+    if (wire::LastVarint(clock, Clock::kClockId) == kBootTime)
+      AddTo(to, static_cast<int64_t>(wire::LastVarint(clock, Clock::kTimestamp).value_or(0)));
+  });
+}
+
+/// Adds those of a list in an event of the service, up to a limit.
+void AddSlowSources(Bytes list, std::vector<SlowSource>& to) {
+  using DataSource = proto::TracingServiceEvent::DataSources::DataSource;
+  constexpr size_t kMost = 64;
+  wire::ForEachMessage(
+      list, proto::TracingServiceEvent::DataSources::kDataSource, [&](Bytes source) {
+        if (to.size() < kMost)
+          to.push_back(
+              {NameIn(wire::LastBytes(source, DataSource::kProducerName).value_or(Bytes())),
+               NameIn(wire::LastBytes(source, DataSource::kDataSourceName).value_or(Bytes()))});
+      });
+}
+
 }  // namespace
 
 auto TraceScan::SequenceOf(uint32_t machine, uint32_t id) -> Sequence* {
@@ -100,37 +124,46 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   if (sequence == nullptr) return;
   TraceSequence& facts = sequence->facts;
   if (packet.dropped != 0 && packet.has_sequence_id) {
-    if (facts.all.packets == 0) {  // the first packet of a sequence never counts
+    if (!sequence->is_seen) {  // the first packet of a sequence never counts
       facts.first_loss_bits = packet.dropped;
     } else {
       facts.losses.Add(packet.dropped);
       sequence->loss_bits |= packet.dropped;
     }
   }
-  ++facts.all.packets;
-  facts.all.bytes += bytes.size();
+  sequence->is_seen = true;
+  const bool is_data = !IsOfService(packet);
+  facts_.largest_packet = std::max<uint64_t>(facts_.largest_packet, bytes.size());
+  facts_.trusted_packets += packet.uid ? 1 : 0;
+  ++(is_data ? facts_.data_packets : facts_.service_packets);
+  if (packet.machine != 0) ++FactsOf(packet.machine).packets;
   if (packet.pid) facts.pid = packet.pid;
   UpdateState(packet, *sequence);
 
   std::optional<TimeSpan> times;  // of the events
+  bool is_skipped = false;
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
+    if (packet.machine == 0 && !is_data)
+      AddSnapshotTime(packet.content_bytes, facts_.snapshot_span);
   } else if (packet.content == TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
+    FactsOf(packet.machine).has_clock_sync = true;
   } else if (IsUsable(packet, offset, *sequence)) {
     times = AddTimes(packet, *sequence);
     CountMissingFields(packet);
   } else if (packet.sequence_id != 0) {
+    is_skipped = true;
     if (const auto own_ns = OwnTime(packet, *sequence)) AddTo(facts.skipped_span, *own_ns);
   }
-  const bool is_data = packet.sequence_id != kServiceSequenceId;
-  if (is_data) ++facts_.data_packets;
-  if (times) {
-    AddTo(facts.all.span, times->first_ns);
-    if (is_data) {
+  if (is_data) {
+    const bool is_event = times && KindOf(packet.content).has_events;
+    if (is_event) {
       AddTo(facts_.all.span, times->first_ns);
+      AddTo(facts_.all.span, times->last_ns);
       holes_.Add(times->first_ns);
     }
+    AddContent(packet, bytes.size(), is_skipped, is_event ? times : std::nullopt, facts);
   }
   AddOwnFacts(packet, times);
   AddProcessNames(packet, facts);
@@ -140,6 +173,27 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
     CloseHole(*sequence, times->first_ns);
     sequence->last_ns = times->first_ns;
   }
+}
+
+/// Counts a packet of a producer or a tool in its sequence.
+/// @param events their times; nullopt: it has none
+void TraceScan::AddContent(const TracePacketView& packet, uint64_t bytes, bool is_skipped,
+                           const std::optional<TimeSpan>& events, TraceSequence& sequence) {
+  const auto add = [&](Amount& amount) {
+    ++amount.packets;
+    amount.bytes += bytes;
+    if (!events) return;
+    AddTo(amount.span, events->first_ns);
+    AddTo(amount.span, events->last_ns);
+  };
+  add(sequence.all);
+  auto found = std::ranges::find(sequence.contents, packet.content, &ContentAmount::content);
+  if (found == sequence.contents.end()) {
+    if (sequence.contents.size() == TraceSequence::kMaxContents) return;
+    found = sequence.contents.insert(found, ContentAmount{packet.content});
+  }
+  add(found->amount);
+  found->skipped += is_skipped ? 1 : 0;
 }
 
 /// Returns the time of a packet whose time trace processor does not use: when it was written.
@@ -165,6 +219,10 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   sequence.state.Add(packet.clears_state, packet.dropped != 0);
   if (packet.clears_state) ++sequence.facts.clears;
   sequence.time.Update(packet);
+  if (!sequence.state.valid() && !packet.needs_state && sequence.facts.clears == 0 &&
+      packet.content == TracePacket::kTrackEvent && packet.dropped == 0 &&
+      wire::LastVarint(packet.content_bytes, proto::TrackEvent::kNameIid))
+    ++sequence.facts.nameless;
   if (packet.has_sequence_id) return;
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.clears_state)
@@ -233,7 +291,9 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
       continue;
     }
     order_.AddEvent(*ns);
+    if (packet.content == TracePacket::kFtraceEvents) machine.ftrace.AddEvent(*ns);
     AddTo(all, *ns);
+    ++facts_.events;
   }
   return all;
 }
@@ -293,7 +353,8 @@ std::optional<TimeHole> HoleFinder::Find() const {
     before += interval.packets;
     last = &interval;
   }
-  if (last == nullptr || longest.packets * 50 > before) return std::nullopt;
+  if (last == nullptr) return std::nullopt;
+  longest.after = before - longest.packets;
   const int64_t all_ns = last->span.last_ns - intervals_.begin()->second.span.first_ns;
   const bool is_long =
       longest.span.length_ns() >= kShortestNs && longest.span.length_ns() * 2 > all_ns;
@@ -347,6 +408,11 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, const std::optional<T
       return AddListing(content);
     case TracePacket::kServiceEvent:
       return AddServiceEvent(packet);
+    case TracePacket::kTrigger:
+      if (const auto name = wire::LastBytes(content, proto::Trigger::kTriggerName);
+          name && facts_.triggers.size() < TraceFacts::kMaxErrors)
+        facts_.triggers.push_back(NameIn(*name));
+      return;
     case TracePacket::kFtraceEvents:
       return FactsOf(packet.machine).ftrace.AddBundle(content, times);
     case TracePacket::kFtraceStats:
@@ -374,9 +440,16 @@ void TraceScan::AddConfig(Bytes message) {
 void TraceScan::AddServiceEvent(const TracePacketView& packet) {
   using Event = proto::TracingServiceEvent;
   wire::FieldReader fields(packet.content_bytes);
+  const auto now_ns = static_cast<int64_t>(packet.timestamp.value_or(0));
   while (const auto field = fields.Next()) {
     if (field->number == Event::kTracingStarted || field->number == Event::kTracingDisabled)
-      AddTo(facts_.lifetime, static_cast<int64_t>(packet.timestamp.value_or(0)));
+      AddTo(facts_.lifetime, now_ns);
+    if (field->number == Event::kAllDataSourcesStarted) facts_.sources_started_ns = now_ns;
+    if (field->number == Event::kSlowStartingDataSources)
+      AddSlowSources(field->bytes, facts_.slow_to_start);
+    if (field->number == Event::kLastFlushSlowDataSources)
+      AddSlowSources(field->bytes, facts_.slow_to_flush);
+    facts_.is_clone |= field->number == Event::kCloneStarted;
     if (packet.machine != 0) continue;
     if (field->number == Event::kAllDataSourcesFlushed) order_.AddFlush();
     if (field->number == Event::kReadTracingBuffersCompleted) order_.AddRead();
@@ -386,9 +459,9 @@ void TraceScan::AddServiceEvent(const TracePacketView& packet) {
 void TraceScan::AddStats(Bytes stats) {
   constexpr uint64_t kSucceeded = 1, kFailed = 2;
   constexpr uint32_t kFilterStats = 11, kErrors = 4;
-  ++facts_.stats_packets;
   packets_since_stats_ = 0;
   facts_.service = ReadServiceStats(stats);
+  if (++facts_.stats_packets == 1) facts_.first_service = facts_.service;
   facts_.unknown_counters = UnknownBufferStats(stats);
   facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
   facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
@@ -413,13 +486,13 @@ void TraceScan::AddWriterStats(Bytes stats) {
     const auto number = [&](uint32_t field) {
       return static_cast<uint32_t>(wire::LastVarint(message, field).value_or(0));
     };
-    const auto known = sequences_.find(KeyOf(0, number(Writer::kSequenceId)));
     const uint32_t buffer = number(Writer::kBuffer);
-    if (known == sequences_.end() || known->second.facts.all.packets == 0 ||
-        buffer >= kMaxStatsBuffers)
-      return;
-    TraceSequence& sequence = known->second.facts;
+    Sequence* const listed = SequenceOf(0, number(Writer::kSequenceId));
+    if (listed == nullptr || buffer >= kMaxStatsBuffers) return;
+    TraceSequence& sequence = listed->facts;
     sequence.buffer = buffer;
+    sequence.is_listed = true;
+    if (!listed->is_seen) return;
     losses[buffer].losses += sequence.losses;
     losses[buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
   });
@@ -440,7 +513,9 @@ void TraceScan::AddListing(Bytes listing) {
     wire::ForEachMessage(buffer, proto::TraceProvenance::Buffer::kSequences, [&](Bytes entry) {
       const auto id = wire::LastVarint(entry, proto::TraceProvenance::Sequence::kId);
       Sequence* const sequence = id ? SequenceOf(0, static_cast<uint32_t>(*id)) : nullptr;
-      if (sequence != nullptr) sequence->facts.buffer = index;
+      if (sequence == nullptr) return;
+      sequence->facts.buffer = index;
+      sequence->facts.is_listed = true;
     });
     ++index;
   });
@@ -467,7 +542,10 @@ void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& se
   const TrackNames names = ReadTrackNames(packet.content_bytes);
   if (names.pid) NameProcess(*names.pid, names.process);
   if (sequence.thread_name.empty()) sequence.thread_name = NameIn(names.thread, 64);
-  if (sequence.track == 0 && names.is_of_thread) sequence.track = names.uuid;
+  if (sequence.track == 0 && names.is_of_thread) {
+    sequence.track = names.uuid;
+    sequence.own_pid = names.thread_pid;
+  }
 }
 
 }  // namespace ringscope

@@ -118,8 +118,7 @@ class EventOrder {
 class HoleFinder {
  public:
   void Add(int64_t ns);
-  /// Returns the hole, if few packets are before it, and it is longer than half of the trace and
-  /// than kShortestNs.
+  /// Returns the hole, if it is longer than half of the trace and than kShortestNs.
   std::optional<TimeHole> Find() const;
 
  private:
@@ -162,6 +161,7 @@ class TraceScan {
     TraceSequence facts;
     SequenceTime time;
     IncrementalState state;
+    bool is_seen = false;  // it has a packet
     std::optional<int64_t> last_ns;
     uint32_t loss_bits = 0;  // reported, since then
   };
@@ -176,6 +176,8 @@ class TraceScan {
   void CountMissingFields(const TracePacketView& packet);
   void AddFailure(uint32_t machine, ClockKey clock);
   void CloseHole(Sequence& sequence, int64_t ns);
+  void AddContent(const TracePacketView& packet, uint64_t bytes, bool is_skipped,
+                  const std::optional<TimeSpan>& events, TraceSequence& sequence);
   // Facts that the service reports of its session, and producers of themselves.
   void AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times);
   void AddConfig(Bytes config);

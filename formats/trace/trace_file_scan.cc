@@ -21,6 +21,7 @@ class SessionScans : public SessionPackets {
 
   Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
     scan_.AddPacket(packet.offset, packet.bytes, view);
+    is_trace_ |= IsTracePacket(view);
     if (watch_ && view.sequence_id > kServiceSequenceId) watch_(packet, view);
     return {};
   }
@@ -49,6 +50,9 @@ class SessionScans : public SessionPackets {
     return std::move(sessions_);
   }
 
+  /// Returns true if a packet has a field that only those of a trace have.
+  bool is_trace() const { return is_trace_; }
+
   SessionSplit split{*this};
 
  private:
@@ -66,6 +70,7 @@ class SessionScans : public SessionPackets {
 
   const PacketWatch& watch_;
   TraceScan scan_;
+  bool is_trace_ = false;
   std::vector<TraceFacts> sessions_;  // that have ended
   std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
   size_t kept_ = 0;                   // of these, see UnitsOf
@@ -103,9 +108,16 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                 {path, is_damaged ? reader->damage().front().offset : 0, {}},
                 "expected a Perfetto trace (.pftrace), plain or compressed by zstd or gzip");
   }
+  if (packets > 0 && !scans.is_trace() && reader->damage_count() == 0)
+    return Fail(ErrorCode::kCorrupt,
+                "this is not a Perfetto trace: no packet has a field that only those of a trace "
+                "have",
+                {path, {}, {}},
+                "it is another protobuf, perhaps a profile (pprof, XSpace) or a descriptor set");
   const size_t errors = reader->damage().size() - (reader->is_cut_off() ? 1 : 0);
   ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position(), {}};
   result.sessions.back().is_cut_off = reader->is_cut_off();
+  if (result.sessions.size() == 1) result.sessions.back().file_bytes = reader->position();
   if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;
   return result;
 }

@@ -1,0 +1,361 @@
+// What each data source of the config delivered, and why nothing came of one.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/base/wire.h"
+#include "core/findings/examiner.h"
+#include "core/perfetto/fields.h"
+#include "core/trace/packet_kinds.h"
+
+namespace ringscope {
+namespace {
+
+/// The fields of the data source's own config.
+Bytes OwnConfigOf(const ConfiguredSource& source, uint32_t field) {
+  return wire::LastBytes(wire::AsBytes(source.own), field).value_or(Bytes());
+}
+
+/// Names in a repeated field: "sched/sched_switch".
+std::vector<std::string> NamesIn(Bytes config, uint32_t field) {
+  std::vector<std::string> names;
+  wire::ForEachMessage(config, field, [&](Bytes name) { names.emplace_back(wire::AsText(name)); });
+  return names;
+}
+
+Bytes FtraceConfigOf(const ConfiguredSource& source) {
+  return OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
+}
+
+/// Returns true if the data source's config asks for nothing that it could write.
+bool AsksForNothing(const ConfiguredSource& source) {
+  if (source.name == kFtraceSource) {
+    using Ftrace = proto::FtraceConfig;
+    const Bytes config = FtraceConfigOf(source);
+    return std::ranges::none_of(
+        std::array<uint32_t, 6>{Ftrace::kFtraceEvents, Ftrace::kAtraceCategories,
+                                Ftrace::kAtraceApps, Ftrace::kSyscallEvents, Ftrace::kKprobeEvents,
+                                Ftrace::kEnableFunctionGraph},
+        [&](uint32_t field) {
+          return wire::LastBytes(config, field) || wire::LastVarint(config, field);
+        });
+  }
+  if (source.name == "linux.sys_stats")
+    return OwnConfigOf(source, proto::DataSourceConfig::kSysStatsConfig).empty();
+  return false;
+}
+
+/// The kernel's statistics show that it had none of the events that were asked for.
+bool KernelHadNone(const FtraceCounters& ftrace) {
+  return ftrace.has_stats && std::ranges::all_of(ftrace.cpus(), [](const auto& cpu) {
+           const FtracePhases& read = cpu.second[FtraceCounter::kReadEvents];
+           return read.delta().value_or(read.end.value_or(0)) == 0;
+         });
+}
+
+/// Makes the accounts, source by source.
+class SourceAccounts {
+ public:
+  explicit SourceAccounts(const Examiner& examiner)
+      : facts_(examiner.facts), config_(examiner.config) {
+    for (const TraceSequence& sequence : facts_.sequences) {
+      if (sequence.all.packets == 0) {
+        lost_sequences_ += sequence.is_lost() ? 1 : 0;
+        continue;
+      }
+      owners_.push_back(SourceOf(sequence, config_));
+      has_unknown_ |= owners_.back().empty();
+      sequences_.push_back(&sequence);
+    }
+  }
+
+  std::vector<SourceAccount> Find() {
+    std::vector<SourceAccount> accounts;
+    for (const ConfiguredSource& source : config_.sources) {
+      SourceAccount& account = accounts.emplace_back();
+      account.name = source.name;
+      account.buffer = static_cast<uint32_t>(source.target_buffer);
+      Add(source, account);
+      const bool is_ftrace = source.name == kFtraceSource;
+      if (is_ftrace) account.places += KernelLosses(facts_.ftrace).places;
+      if (account.amount.packets == 0 || (is_ftrace && facts_.ftrace.events() == 0))
+        Explain(source, account);
+    }
+    return accounts;
+  }
+
+ private:
+  /// Adds the packets of the data source's sequences.
+  void Add(const ConfiguredSource& source, SourceAccount& account) {
+    const bool is_only =
+        std::ranges::count(config_.sources, source.name, &ConfiguredSource::name) == 1;
+    for (size_t i = 0; i < sequences_.size(); ++i) {
+      const TraceSequence& sequence = *sequences_[i];
+      if (owners_[i] != source.name) continue;
+      if (!is_only && sequence.buffer && *sequence.buffer != source.target_buffer) continue;
+      ++account.sequences;
+      account.amount.packets += sequence.all.packets;
+      account.amount.bytes += sequence.all.bytes;
+      account.unusable += sequence.skipped;
+      account.places += sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
+      if (!sequence.all.span) continue;
+      AddTo(account.amount.span, sequence.all.span->first_ns);
+      AddTo(account.amount.span, sequence.all.span->last_ns);
+    }
+  }
+
+  void Explain(const ConfiguredSource& source, SourceAccount& account) const {
+    const auto say = [&](SourceState state, Sentence why, Sentence change) {
+      account.state = state;
+      account.why = std::move(why);
+      account.change = std::move(change);
+    };
+    const KnownSource* const known = FindKnownSource(source.name);
+    const ServiceStats& service = facts_.service;
+    const bool is_slow = std::ranges::find(facts_.slow_to_start, source.name,
+                                           &SlowSource::source) != facts_.slow_to_start.end();
+    const size_t buffer = source.target_buffer;
+    const BufferStats* const stats =
+        buffer < facts_.buffers.size() && facts_.buffers[buffer].has_stats
+            ? &facts_.buffers[buffer].stats
+            : nullptr;
+    const std::string buffer_name = BufferName(config_, buffer);
+    if (AsksForNothing(source))
+      return say(SourceState::kNothingAsked, "Its config asks for no event.",
+                 source.name == kFtraceSource ? "ftrace_config { ftrace_events ... } or "
+                                                "atrace_categories, with the events to record."
+                                              : "What it is to record, in its config.");
+    if (source.name == kFtraceSource && ExplainFtrace(account)) return;
+    if (facts_.stats_packets > 0 && service.producers_connected == 0)
+      return say(SourceState::kNotRegistered,
+                 "No producer was connected to the service at the end.", ProducerText(known));
+    if (facts_.stats_packets > 0 && service.data_sources_registered == 0)
+      return say(SourceState::kNotRegistered,
+                 "No data source was registered with the service at the end.", ProducerText(known));
+    if (is_slow)
+      return say(SourceState::kNotStarted,
+                 "The service was still waiting for its start (slow_starting_data_sources).",
+                 "Look at its producer, which was busy or blocked.");
+    if (known == nullptr && has_unknown_)
+      return say(SourceState::kUnknown,
+                 "The trace does not show which of the other packets are its.", "");
+    if (known == nullptr) {
+      std::vector<std::string_view> names;
+      for (const KnownSource& one : KnownSources()) names.emplace_back(one.name);
+      if (const auto nearest = NearestName(source.name, names))
+        return say(SourceState::kUnknownName,
+                   Say("Perfetto has no data source of this name; the nearest is '{}'.", *nearest),
+                   Say("name: \"{}\"", *nearest));
+    }
+    if (stats != nullptr && stats->bytes_written + stats->chunks_discarded == 0)
+      return say(SourceState::kNothingWritten,
+                 Say("{} got no byte: it was not started, or had nothing to write.", buffer_name),
+                 ProducerText(known));
+    const bool overwrote = stats != nullptr && stats->chunks_overwritten > 0;
+    if (overwrote || (stats != nullptr && stats->chunks_discarded > 0))
+      return say(
+          SourceState::kLost,
+          Say("{} {}: what it wrote may have been among that.", buffer_name,
+              overwrote ? Say("overwrote {}", Size("bytes_overwritten", stats->bytes_overwritten))
+                        : Say("discarded {}",
+                              Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
+          "A buffer of its own for it, so that what writes much does not overwrite it.");
+    say(SourceState::kSilent,
+        "It was not registered under this name, was not started, or had nothing to write.",
+        ProducerText(known));
+  }
+
+  /// Explains by the kernel's statistics. @return false: there are none that do
+  bool ExplainFtrace(SourceAccount& account) const {
+    const FtraceCounters& ftrace = facts_.ftrace;
+    if (!ftrace.exclusive_error.empty()) {
+      account.state = SourceState::kNotStarted;
+      account.why = Say("The kernel's tracing was in use: {}", Printable(ftrace.exclusive_error));
+      account.change = "End the other session that uses ftrace, and record again.";
+      return true;
+    }
+    if (KernelHadNone(ftrace)) {
+      account.state = SourceState::kNoEvents;
+      account.why = Say(
+          "It was started, and the kernel had none of the events asked for: read_events is 0 on "
+          "{}{}.",
+          ftrace.cpus().empty() ? Sentence("all CPUs")
+                                : Say("all {}", Number("cpus", ftrace.cpus().size(), "CPU")),
+          ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors));
+      account.change =
+          "Check that the events exist (available_events of tracefs), that nothing else has "
+          "switched tracing off, and that traced_probes may write to tracefs.";
+      return true;
+    }
+    if (ftrace.has_stats || account.amount.packets > 0) return false;
+    if (facts_.stats_packets > 0 && facts_.service.data_sources_registered == 0) return false;
+    const BufferStats* const stats =
+        account.buffer < facts_.buffers.size() ? &facts_.buffers[account.buffer].stats : nullptr;
+    if (stats != nullptr && stats->chunks_overwritten + stats->chunks_discarded > 0) return false;
+    account.state = SourceState::kSilent;
+    account.why =
+        "Not even its statistics are there: another session or tool was using ftrace, "
+        "traced_probes could not open tracefs, or did not run.";
+    account.change =
+        "End other sessions and tools that use ftrace (atrace, systrace, trace-cmd), or reset "
+        "tracefs; check that traced_probes runs and may write to it.";
+    return true;
+  }
+
+  static Sentence ProducerText(const KnownSource* source) {
+    if (source == nullptr || *source->producer == '\0')
+      return "Check that a producer registers it under exactly this name, and that it is connected "
+             "while the session runs.";
+    return fmt::format("Check that {} runs, and what it logs about {}.", source->producer,
+                       source->name);
+  }
+
+  const TraceFacts& facts_;
+  const TraceConfigFacts& config_;
+  std::vector<const TraceSequence*> sequences_;  // with packets
+  std::vector<std::string> owners_;              // the data source of each; empty: not known
+  bool has_unknown_ = false;
+  uint64_t lost_sequences_ = 0;
+};
+
+/// Returns true if something that should have come may be missing for another reason: the file is
+/// not whole, it is one of several parts, or a filter removed it.
+bool IsInPart(const TraceFacts& facts) {
+  return facts.is_cut_off || facts.stats_packets == 0 || facts.session > 1 || facts.has_filter ||
+         facts.error_count > 0 || facts.sequences_left_out > 0;
+}
+
+void ExamineSilentSources(Examiner& examiner) {
+  examiner.sources = SourceAccounts(examiner).Find();
+  if (IsInPart(examiner.facts) || examiner.facts.data_packets == 0) return;
+  std::vector<const SourceAccount*> silent;
+  for (const SourceAccount& source : examiner.sources)
+    if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown)
+      silent.push_back(&source);
+  for (const SourceAccount* source : silent)
+    examiner.Add(
+        "source.silent",
+        Say("The data source '{}' delivered nothing. {}", Printable(source->name), source->why),
+        {.where = BufferName(examiner.config, source->buffer),
+         .proof = source->state == SourceState::kNoEvents
+                      ? "ftrace_stats of the trace."
+                      : "The config asks for it, and no packet has a field that it writes.",
+         .remedy = source->change});
+}
+
+/// Returns true if the list has the event, by its name with or without its group.
+bool Lists(const std::vector<std::string>& list, std::string_view event) {
+  return std::ranges::any_of(list, [&](std::string_view one) {
+    return one == event || event.ends_with("/" + std::string(one)) ||
+           one.ends_with("/" + std::string(event));
+  });
+}
+
+/// Events that the kernel or atrace did not have.
+void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
+  const FtraceCounters& ftrace = examiner.facts.ftrace;
+  std::vector<std::string> asked =
+      NamesIn(FtraceConfigOf(source), proto::FtraceConfig::kFtraceEvents);
+  std::vector<std::string> missing;
+  bool any_failed = false;
+  for (const std::string& event : asked) {
+    const bool has_failed = Lists(ftrace.failed_events, event);
+    if (!has_failed && !Lists(ftrace.unknown_events, event)) continue;
+    any_failed |= has_failed;
+    missing.push_back(Printable(event));
+  }
+  const size_t reported = ftrace.unknown_events.size() + ftrace.failed_events.size();
+  if (reported == 0 && ftrace.atrace_errors.empty()) return;
+  std::vector<std::string> others;  // of wildcards and categories
+  for (const auto* list : {&ftrace.unknown_events, &ftrace.failed_events})
+    for (const std::string& event : *list)
+      if (!Lists(asked, event)) others.push_back(Printable(event));
+  Finding& finding = examiner.Add(
+      "ftrace.setup",
+      missing.empty()
+          ? (others.empty()
+                 ? Say("atrace reported an error: {}.", Printable(ftrace.atrace_errors))
+                 : Say("{} of wildcards and categories could not be recorded: {}.",
+                       Number("events_of_categories", others.size(), "event"), Joined(others)))
+          : Say("{} of the {} that the config asks for could not be recorded: {}.",
+                Number("events_missing", missing.size()),
+                Number("events_asked", asked.size(), "event"), Joined(missing)),
+      {.cause = missing.empty() ? "They are not in this kernel, or could not be switched on."
+                : any_failed    ? "The kernel refused to switch events on, or does not have them."
+                                : "This kernel does not have events of these names.",
+       .proof = "unknown_ftrace_events, failed_ftrace_events and atrace_errors of ftrace_stats.",
+       .weight = missing.size()});
+  if (missing.empty()) finding.harm = Harm::kInfo;
+  if (!missing.empty() && !others.empty())
+    finding.cause += Say(" Of wildcards and categories: {}.", Joined(others));
+  if (!ftrace.atrace_errors.empty())
+    finding.cause += Say(" atrace: {}.", Printable(ftrace.atrace_errors));
+}
+
+/// Events that have addresses of functions, whose names were not asked for.
+void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, size_t index) {
+  constexpr std::string_view kWithFunctions[] = {"workqueue/workqueue_execute_start",
+                                                 "workqueue/workqueue_execute_end",
+                                                 "workqueue/workqueue_activate_work",
+                                                 "workqueue/workqueue_queue_work",
+                                                 "ftrace/funcgraph_entry",
+                                                 "ftrace/funcgraph_exit"};
+  const Bytes config = FtraceConfigOf(source);
+  if (wire::LastVarint(config, proto::FtraceConfig::kSymbolizeKsyms).value_or(0) != 0) return;
+  const std::vector<std::string> asked = NamesIn(config, proto::FtraceConfig::kFtraceEvents);
+  std::vector<std::string> with;
+  for (const std::string_view event : kWithFunctions)
+    if (Lists(asked, event)) with.emplace_back(event);
+  if (wire::LastVarint(config, proto::FtraceConfig::kEnableFunctionGraph).value_or(0) != 0)
+    with.emplace_back("the function graph");
+  if (with.empty()) return;
+  examiner
+      .Add("ftrace.symbols",
+           Say("Functions in {} have no names, only addresses: the config does not ask for the "
+               "kernel's symbols.",
+               Joined(with, " and ")),
+           {.proof = "symbolize_ksyms is not set in ftrace_config.", .weight = with.size()})
+      .changes.push_back(
+          {fmt::format("data_sources[{}].config.ftrace_config.symbolize_ksyms", index), "true",
+           "names of the kernel's functions", false});
+}
+
+}  // namespace
+
+std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& config) {
+  const auto has = [&](std::string_view source) {
+    return std::ranges::any_of(sequence.contents, [&](const ContentAmount& content) {
+      return Writes(source, content.content);
+    });
+  };
+  for (const ConfiguredSource& source : config.sources)
+    if (has(source.name)) return source.name;
+  for (const ContentAmount& content : sequence.contents)
+    if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
+  // A data source of its own kind: it is the config's, if that has one only.
+  std::vector<std::string> others;
+  for (const ConfiguredSource& source : config.sources)
+    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
+  if (sequence.all.packets == 0 || others.empty()) return "";
+  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
+}
+
+void ExamineSources(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
+  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
+    const ConfiguredSource& source = examiner.config.sources[i];
+    if (source.name != kFtraceSource) continue;
+    ExamineFtraceSetup(examiner, source);
+    ExamineKernelSymbols(examiner, source, i);
+  }
+}
+
+}  // namespace ringscope
