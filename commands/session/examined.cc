@@ -160,6 +160,8 @@ Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource
     auto opened = archive.OpenMember(member);
     Result<Examinations> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
                                            : tl::unexpected<Error>(std::move(opened).error());
+    // Reports in archives have other protobufs beside their traces.
+    if (!sessions && sessions.error().code == ErrorCode::kUnsupported) continue;
     if (!sessions) {
       traces.push_back(Unreadable(fmt::format("{}:{}", path, member.name), sessions.error()));
       continue;

@@ -68,6 +68,30 @@ void PrintHeadline(Report& report, const Examination& trace) {
                       " " + Printable(answer.headline));
 }
 
+/// Prints what each data source of the config delivered.
+void PrintSources(Report& report, const Examination& trace) {
+  if (trace.sources.empty()) return;
+  Table table({{"data source"},
+               {"in"},
+               {""},
+               {"packets", Align::kRight},
+               {"usable", Align::kRight},
+               {"first", Align::kRight},
+               {"last", Align::kRight},
+               {"losses", Align::kRight}});
+  const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
+  const auto time = [&](const SourceAccount& source, int64_t TimeSpan::*ns) {
+    return source.amount.span ? Time("", (*source.amount.span).*ns - start_ns).text : "-";
+  };
+  for (const SourceAccount& source : trace.sources)
+    table.AddRow({Printable(source.name), fmt::format("[{}]", source.buffer),
+                  std::string(RowOf(source.state).text), WithCommas(source.amount.packets),
+                  WithCommas(source.amount.packets - source.unusable),
+                  time(source, &TimeSpan::first_ns), time(source, &TimeSpan::last_ns),
+                  source.places == 0 ? "0" : WithCommas(source.places) + "x"});
+  report.Section("What each data source delivered, from its first to its last event", table, 2);
+}
+
 /// Prints for each line of the config that findings change to a number which values would do for
 /// half of the traces, for nearly all, and for all.
 void PrintChanges(Report& report, const Examinations& traces) {
@@ -124,6 +148,17 @@ void ListFields(JsonFieldWriter& io, const std::pair<const uint32_t, Reach>& rea
   io("buffer", reach.first, "reach_ns", reach.second.ns, "estimate", reach.second.is_estimate);
 }
 
+void ListFields(JsonFieldWriter& io, const SourceAccount& source) {
+  io("data_source", source.name, "buffer", source.buffer, "state", source.state, "sequences",
+     source.sequences, "packets", source.amount.packets, "bytes", source.amount.bytes, "unusable",
+     source.unusable, "places", source.places);
+  if (source.amount.span)
+    io("first_event_ns", source.amount.span->first_ns, "last_event_ns",
+       source.amount.span->last_ns);
+  io.UnlessEmpty("why", source.why.text);
+  io.UnlessEmpty("remedy", source.change.text);
+}
+
 void ListFields(JsonFieldWriter& io, const Examination& examination) {
   const Subject& subject = examination.subject;
   const Answer& answer = examination.answer;
@@ -132,10 +167,10 @@ void ListFields(JsonFieldWriter& io, const Examination& examination) {
   io.UnlessEmpty("replay", subject.replay);
   io("verdict", answer.headline, "severity", answer.severity, "answer", answer);
   io.UnlessEmpty("error", examination.error);
-  io("stages", examination.account, "counters", examination.counters, "findings",
-     examination.findings, "well", examination.well, "unknown", examination.unknown, "figures",
-     examination.figures, "reach", std::vector(examination.reach.begin(), examination.reach.end()),
-     "holes", examination.holes);
+  io("stages", examination.account, "sources", examination.sources, "counters",
+     examination.counters, "findings", examination.findings, "well", examination.well, "unknown",
+     examination.unknown, "figures", examination.figures, "reach",
+     std::vector(examination.reach.begin(), examination.reach.end()), "holes", examination.holes);
   io.UnlessEmpty("remedies", examination.remedies.remedies);
   io.UnlessEmpty("config", examination.changed_config);
 }
@@ -223,6 +258,7 @@ void PrintExamination(Report& report, const Examination& trace, bool brief, bool
   const size_t shown = all ? findings.size() : std::min(findings.size(), kWithTitle);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
   PrintMore(report, findings.size() - shown, "more finding");
+  PrintSources(report, trace);
   if (all && !trace.account.sequences.empty()) PrintStages(report, trace.account);
   PrintList(report, "Not known", trace.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {

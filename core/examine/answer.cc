@@ -164,8 +164,7 @@ class AnswerBuilder {
     if (!examined_.trace) return nullptr;
     for (const Finding& finding : examined_.findings) {
       const std::string_view id = finding.rule->id;
-      if (id == "buffer.overwritten" || id.starts_with("ftrace.") || id.starts_with("order.") ||
-          id == "trace.short")
+      if (id == "buffer.overwritten" || id.starts_with("ftrace.") || id.starts_with("order."))
         return &finding;
     }
     return nullptr;
@@ -269,7 +268,8 @@ class AnswerBuilder {
   Sentence LargestText() const {
     SharesOf shares;  // bytes
     for (const SequenceStages& sequence : examined_.account.sequences)
-      shares.emplace_back(NameOf(sequence), sequence[Stage::kLeft].count.bytes);
+      if (sequence[Stage::kLeft].count.bytes > 0)
+        shares.emplace_back(NameOf(sequence), sequence[Stage::kLeft].count.bytes);
     std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
     return Say("of what is in the trace: {}",
                Shares("largest", shares, stages_[Stage::kLeft].count.bytes, 2));

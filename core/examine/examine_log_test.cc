@@ -35,7 +35,8 @@ std::string StagesLineOf(const Examination& diagnosis) {
 TraceFacts FactsOfALog(uint64_t packets) {
   TraceFacts facts;
   facts.all = {packets + 1, 100 * (packets + 1), {}};
-  facts.data_packets = packets;
+  facts.data_packets = facts.trusted_packets = packets;
+  facts.service_packets = 1;
   facts.stats_packets = 1;
   TraceBuffer& buffer = facts.buffers.emplace_back();
   buffer.has_stats = buffer.has_losses = true;
@@ -183,7 +184,7 @@ TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
   const Examination diagnosis = ExamineTrace(facts);
   EXPECT_THAT(diagnosis.answer.headline, StartsWith("buffers[1]: The buffer of 64 KiB was full"));
   EXPECT_THAT(StagesLineOf(diagnosis),
-              HasSubstr("in buffers[0] (50 KiB), in buffers[1] at 460 places"));
+              HasSubstr("in buffers[0] (50 KiB), in buffers[1] (460 chunks)"));
 }
 
 TEST(ExamineTrace, FailedPatchesAreNotSaidToBeLate) {

@@ -40,6 +40,9 @@ TraceFacts GoodTrace() {
   TraceFacts facts;
   facts.all = {1000, 50'000, TimeSpan{0, 10'000'000'000}};
   facts.data_packets = 990;
+  facts.service_packets = 10;
+  facts.events = 900;
+  facts.trusted_packets = 1000;
   facts.config = GoodConfig().text();
   facts.stats_packets = facts.snapshots = 1;
   facts.packets_after_stats = 0;
@@ -58,6 +61,8 @@ TraceFacts GoodTrace() {
   sequence.all = {990, 49'000, facts.all.span};
   sequence.needing = 900;
   sequence.clears = 10;
+  sequence.is_listed = true;
+  sequence.contents = {{proto::TracePacket::kTrackEvent, sequence.all}};
   return facts;
 }
 void Wrap(TraceFacts& facts) {
@@ -161,6 +166,59 @@ std::vector<Case> Cases() {
          f.error_count = 1;
        }},
       {"trace.cut_off", [](TraceFacts& f) { f.is_cut_off = true; }},
+      {"trace.file_full",
+       [](TraceFacts& f) {
+         f.config = GoodConfig().Uint(proto::TraceConfig::kMaxFileSizeBytes, 60'000).text();
+         f.packets_after_stats = 1;
+         f.file_bytes = 59'990;
+         f.largest_packet = 50;
+       }},
+      {"trace.after_stats", [](TraceFacts& f) { f.packets_after_stats = 5; }},
+      {"trace.short",
+       [](TraceFacts& f) {
+         f.config = GoodConfig().Uint(proto::TraceConfig::kDurationMs, 60'000).text();
+         f.lifetime = TimeSpan{0, 60'000'000'000};
+       }},
+      {"trace.late_start",
+       [](TraceFacts& f) {
+         f.lifetime = TimeSpan{0, 10'000'000'000};
+         f.sources_started_ns = 3'000'000'000;
+         f.all.span = TimeSpan{3'500'000'000, 10'000'000'000};
+       }},
+      {"buffer.late_chunks", [](TraceFacts& f) { f.buffers[0].stats.chunks_discarded = 80; }},
+      {"source.silent", [](TraceFacts& f) { f.sequences[0].contents[0].content = 1; }},
+      {"source.slow", [](TraceFacts& f) { f.slow_to_start = {{"com.game", "track_event"}}; }},
+      {"state.never_cleared",
+       [](TraceFacts& f) {
+         f.service_packets = f.trusted_packets = f.stats_packets = 0;
+         f.sequences[0].clears = f.sequences[0].needing = 0;
+         f.sequences[0].nameless = 12;
+       }},
+      {"ftrace.setup",
+       [](TraceFacts& f) {
+         f.config = ConfigWithKernelBuffers(8192, 250);
+         f.ftrace.unknown_events = {"dpu/tracing_mark_write"};
+       }},
+      {"ftrace.symbols",
+       config(GoodConfig().Inner(
+           proto::TraceConfig::kDataSources,
+           Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                           Message()
+                               .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                               .Inner(proto::DataSourceConfig::kFtraceConfig,
+                                      Message().Text(proto::FtraceConfig::kFtraceEvents,
+                                                     "workqueue/workqueue_execute_start")))))},
+      {"ftrace.late_cpu",
+       [](TraceFacts& f) {
+         f.ftrace.AddEvent(500);
+         f.ftrace.AddBundle(
+             wire::AsBytes(Message()
+                               .Uint(proto::FtraceEventBundle::kCpu, 1)
+                               .Uint(proto::FtraceEventBundle::kPreviousBundleEndTimestamp, 1000)
+                               .text()));
+       }},
+      {"clock.no_sync", [](TraceFacts& f) { f.remotes[7].packets = 20; }},
+      {"order.gap", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 20, 20}; }},
       {"trace.no_stats", [](TraceFacts& f) { f.stats_packets = 0; }},
       {"trace.joined", [](TraceFacts& f) { f.sessions = 2; }},
       {"packet.errors",
@@ -191,7 +249,11 @@ std::vector<Case> Cases() {
          Wrap(f);
          StreamEvery(f, 5000);
        }},
-      {"service.chunks_discarded", [](TraceFacts& f) { f.service.chunks_discarded = 4; }},
+      {"service.chunks_discarded",
+       [](TraceFacts& f) {
+         f.service.chunks_discarded = 4;
+         f.stats_packets = 2;
+       }},
       {"service.patches_discarded", [](TraceFacts& f) { f.service.patches_discarded = 4; }},
       {"service.invalid_packets", [](TraceFacts& f) { f.service.invalid_packets = 4; }},
       {"state.unusable", [](TraceFacts& f) { f.sequences[0].skipped = 30; }},
@@ -202,7 +264,7 @@ std::vector<Case> Cases() {
          f.service.flushes_failed = 1;
        }},
       {"flush.final_failed", [](TraceFacts& f) { f.final_flushes_failed = 1; }},
-      {"sequence.lost", [](TraceFacts& f) { f.sequences.emplace_back().id = 8; }},
+      {"sequence.lost", [](TraceFacts& f) { f.sequences.emplace_back().is_listed = true; }},
       {"ftrace.overrun",
        [](TraceFacts& f) {
          f.ftrace.AddBundle(wire::AsBytes(Message()
@@ -264,7 +326,7 @@ std::vector<Case> Cases() {
                    .Text(proto::DataSourceConfig::kName, "linux.ftrace")
                    .Inner(proto::DataSourceConfig::kFtraceConfig,
                           Message().Uint(proto::FtraceConfig::kDrainPeriodMs, 9000)))))},
-      {"order.hole", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 2}; }},
+      {"order.hole", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 2, 200}; }},
       {"config.unused_buffer",
        config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(64)))},
       {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
@@ -338,7 +400,7 @@ TEST(ExamineTrace, FindsWhatEachRuleIsAbout) {
 TEST(ExamineTrace, ARingThatNobodyReadsMayOverwrite) {
   TraceFacts facts = GoodTrace();
   Wrap(facts);
-  EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kOk);
+  EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kInfo);
   StreamEvery(facts, 100);
   EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kDataLoss);
 }

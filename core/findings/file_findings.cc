@@ -136,32 +136,37 @@ void ExamineLength(Examiner& examiner) {
   const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
   const int64_t ended_ns = has_end ? facts.lifetime->last_ns - start_ns : 0;
   const int64_t events_ns = facts.all.span->last_ns - start_ns;
-  // A tenth less is no sign: stops take time, and sources write in periods.
-  const auto is_short = [&](int64_t ns) { return ns > 0 && ns < wanted_ns / 10 * 9; };
-  const bool has_stopped = has_end ? is_short(ended_ns) : is_short(events_ns);
-  if (!has_stopped && !is_short(events_ns)) return;
+  // A tenth less is no sign: stops take time. Events may be rare.
+  const bool has_stopped = has_end && ended_ns > 0 && ended_ns < wanted_ns / 10 * 9;
+  const bool ends_early = events_ns > 0 && events_ns < (has_stopped ? ended_ns : wanted_ns) / 2;
+  if (!has_stopped && !ends_early) return;
   Sentence cause;
   if (!facts.triggers.empty())
     cause = Say("The trigger '{}' ended it.", Printable(facts.triggers.front()));
   else if (facts.is_clone)
     cause = "It is a clone, which was made before the session ended.";
   else if (has_stopped)
-    cause = has_end ? "The service stopped it then: its consumer asked for that, or went away."
-                    : "Its consumer stopped it, went away, or the data sources stopped writing: "
-                      "the trace has no event of the service that shows which.";
-  else
+    cause = "The service stopped it then: its consumer asked for that, or went away.";
+  else if (has_end)
     cause = "The session continued, but its data sources wrote no event any more.";
+  else
+    cause =
+        "It was stopped, or its data sources stopped writing: no event of the service shows "
+        "which.";
   Finding& finding = examiner.Add(
       "trace.short",
-      has_stopped
-          ? Say("The session ended after {} of the {} that its config asks for.",
-                Time("ended_ns", has_end ? ended_ns : events_ns), Time("wanted_ns", wanted_ns))
-          : Say("The events end at {}, and the session at {}.", Time("last_event_ns", events_ns),
-                Time("ended_ns", has_end ? ended_ns : wanted_ns)),
+      ends_early
+          ? Say("The events end at {}, and the session {} {}.", Time("last_event_ns", events_ns),
+                has_end ? "at" : "was to last", Time("ended_ns", has_end ? ended_ns : wanted_ns))
+          : Say("The session ended after {} of the {} that its config asks for.",
+                Time("ended_ns", ended_ns), Time("wanted_ns", wanted_ns)),
       {.cause = std::move(cause),
        .proof = "duration_ms of the config, the service's events, and the times of the events."});
-  // That is what triggers and clones are for.
-  if (!facts.triggers.empty() || facts.is_clone) finding.harm = Harm::kInfo;
+  // Sessions are stopped by hand, by triggers and for clones; and events may be rare.
+  constexpr uint64_t kFewEvents = 30;
+  if (!facts.triggers.empty() || facts.is_clone || !ends_early || !has_end ||
+      facts.events < kFewEvents)
+    finding.harm = Harm::kInfo;
 }
 
 /// A session whose data sources began to write late.
@@ -177,17 +182,14 @@ void ExamineBeginning(Examiner& examiner) {
     return;
   const int64_t start_ns =
       facts.sources_started_ns.value_or(facts.lifetime->first_ns) - facts.lifetime->first_ns;
-  const bool is_slow = start_ns >= kShortestNs / 2;
+  if (start_ns < kShortestNs / 2) return;  // else nothing may have happened
   examiner.Add(
       "trace.late_start",
-      is_slow ? Say("Nothing was recorded from 0 to {}: the data sources took {} to start.",
-                    Time("first_event_ns", empty_ns), Time("sources_started_ns", start_ns))
-              : Say("Nothing was recorded from 0 to {}: no data source wrote an event.",
-                    Time("first_event_ns", empty_ns)),
+      Say("Nothing was recorded from 0 to {}: the data sources took {} to start.",
+          Time("first_event_ns", empty_ns), Time("sources_started_ns", start_ns)),
       {.proof = "tracing_started and all_data_sources_started of the service, and the first event.",
-       .remedy = is_slow ? "deferred_start: start the session by StartTracing when its data "
-                           "sources are ready, or begin what is to be measured later."
-                         : "Begin what is to be measured later, if it was to be in the trace.",
+       .remedy = "deferred_start: start the session by StartTracing when its data sources are "
+                 "ready, or begin what is to be measured later.",
        .weight = static_cast<uint64_t>(empty_ns)});
 }
 

@@ -89,6 +89,8 @@ void ExamineState(Examiner& examiner) {
 /// Sequences that the service lists and that have no packet.
 void ExamineSilent(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
+  // The statistics name writers of remote machines by ids that their packets do not have.
+  if (!facts.remotes.empty()) return;
   uint64_t silent = 0;
   std::vector<std::string> ids;
   constexpr size_t kMost = 8;

@@ -223,8 +223,8 @@ void ExamineHole(Examiner& examiner) {
     if (has_both_sides) finding.harm = Harm::kInfo;
     return;
   }
-  const bool is_before = facts.lifetime && facts.lifetime->length_ns() > 0 &&
-                         hole->span.first_ns < facts.lifetime->first_ns;
+  const bool is_before = facts.lifetime && hole->span.first_ns < facts.lifetime->first_ns &&
+                         hole->span.last_ns >= facts.lifetime->first_ns;
   const Sentence what =
       is_before ? Say("{} {} {} older than the session's start.",
                       Number("packets", hole->packets, "event"), Is(hole->packets),

@@ -157,7 +157,11 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
     if (const auto own_ns = OwnTime(packet, *sequence)) AddTo(facts.skipped_span, *own_ns);
   }
   if (is_data) {
-    const bool is_event = times && KindOf(packet.content).has_events;
+    // A packet with only the descriptors of GPU counters has none.
+    constexpr uint32_t kCounters = 2;
+    const bool is_event = times && KindOf(packet.content).has_events &&
+                          (packet.content != TracePacket::kGpuCounterEvent ||
+                           wire::LastBytes(packet.content_bytes, kCounters));
     if (is_event) {
       AddTo(facts_.all.span, times->first_ns);
       AddTo(facts_.all.span, times->last_ns);

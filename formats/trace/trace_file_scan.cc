@@ -109,7 +109,7 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                 "expected a Perfetto trace (.pftrace), plain or compressed by zstd or gzip");
   }
   if (packets > 0 && !scans.is_trace() && reader->damage_count() == 0)
-    return Fail(ErrorCode::kCorrupt,
+    return Fail(ErrorCode::kUnsupported,
                 "this is not a Perfetto trace: no packet has a field that only those of a trace "
                 "have",
                 {path, {}, {}},
