@@ -292,7 +292,9 @@ Result<ExitCode> Draw(const TimelineArgs& args, TimelineInputs inputs, Context& 
   const std::optional<uint64_t>& cut_off_at = trace.scanned.cut_off_at;
   uint64_t bytes_left = kMostBytes;
   if (has_trace) {
-    RS_ASSIGN_OR_RETURN(const uint64_t bytes, copy->Finish(cut_off_at));
+    // Tracks of an earlier run are replaced: they are the file's end.
+    const std::optional<uint64_t>& own_at = trace.scanned.own_at;
+    RS_ASSIGN_OR_RETURN(const uint64_t bytes, copy->Finish(own_at ? own_at : cut_off_at));
     bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
   } else {
     TraceWriter writer(*file);  // of the clocks of the log
@@ -301,13 +303,11 @@ Result<ExitCode> Draw(const TimelineArgs& args, TimelineInputs inputs, Context& 
       RS_RETURN_IF_ERROR(writer.AddClockSnapshot(wire::AsBytes(snapshot)));
     RS_RETURN_IF_ERROR(writer.Finish());
   }
-  uint32_t number = 0;  // of what follows: the trace may have such tracks
+  uint32_t number = 0;  // of the tracks of a session
   std::map<TraceSequenceId, uint64_t> tracks;
   for (const TraceFacts& facts : trace.scanned.sessions)
-    for (const TraceSequence& sequence : facts.sequences) {
-      number += IsOwnSequence(sequence.id) ? 1 : 0;
+    for (const TraceSequence& sequence : facts.sequences)
       tracks[{sequence.machine, sequence.id}] = sequence.track;
-    }
   uint64_t slices = 0, left_out = 0;
   const auto write = [&](const EventTrack& root, uint32_t clock, int64_t after_ns, size_t share) {
     const EncodedTracks encoded = EncodeTracks(root, {.number = number++,

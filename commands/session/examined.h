@@ -127,10 +127,15 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, const Exami
 /// Examines traces for a command that is about logs, and reports what they prove.
 /// @param is_about_replays the command line has options that only a log's replay has: an error
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays);
+                              bool is_about_replays, bool all);
 /// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
 /// examined in its place, as doctor does; options that only a replay has are an error then.
 /// @param Args has `input`, `format`, and is_about_replays(): such an option is given
+template <typename Args>
+bool IsAllAskedFor(const Args& args) {
+  if constexpr (requires { args.all; }) return args.all;
+  return false;
+}
 template <typename Args>
 std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
                                               Result<ExitCode> (*run)(const Args&, SessionReader&,
@@ -141,7 +146,8 @@ std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
     return [=](Context& context) -> Result<ExitCode> {
       SessionReader sessions(context, args->input, "replaying");
       if (sessions.recording().HasTraces())
-        return ReportTraces(context, args->input, args->format, args->is_about_replays());
+        return ReportTraces(context, args->input, args->format, args->is_about_replays(),
+                            IsAllAskedFor(*args));
       return run(*args, sessions, context);
     };
   };

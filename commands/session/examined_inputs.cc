@@ -150,7 +150,7 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, const Exami
 }
 
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays) {
+                              bool is_about_replays, bool all) {
   if (is_about_replays || input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
                 {input.paths.front(), {}, {}}, "leave these options out, or name a log");
@@ -159,7 +159,7 @@ Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, F
                   Printable(input.paths.front())));
   RS_ASSIGN_OR_RETURN(const ExaminedInputs examined,
                       ExamineInputs(context, input.paths, {}, input.only));
-  return ReportExaminations(context, format, examined, /*brief=*/false, /*all=*/false);
+  return ReportExaminations(context, format, examined, /*brief=*/false, all);
 }
 
 }  // namespace ringscope

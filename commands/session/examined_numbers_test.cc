@@ -346,6 +346,12 @@ TEST_P(ExaminedNumbers, ThatATraceProves_AreThoseOfTheLog) {
   EXPECT_EQ(UnusableInHoles(alone), UnusableInHoles(both));
   for (const Hole& hole : alone.holes) {
     if (hole.is_unusable) continue;
+    if (!hole.sequence && !hole.buffer && hole.stage == Stage::kUnknown) {  // of a data source
+      const auto source = both.account.sources.find(hole.where);
+      ASSERT_NE(source, both.account.sources.end()) << hole.what;
+      EXPECT_EQ(source->second[Stage::kLeft].count.packets, 0u) << hole.what;
+      continue;
+    }
     const bool is_in_log = std::ranges::any_of(both.holes, [&](const Hole& other) {
       return !other.is_unusable && other.stage == hole.stage && other.where == hole.where &&
              Overlap(other.span, hole.span) &&

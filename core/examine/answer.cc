@@ -198,7 +198,11 @@ class AnswerBuilder {
     for (const SourceAccount& source : examined_.sources)
       if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown)
         silent.push_back(fmt::format("{} ({})", Printable(source.name), RowOf(source.state).text));
-    if (!silent.empty()) answer_.Add("Without", ShortList(silent, "further data source"));
+    const bool is_headline =
+        answer_.severity == Harm::kWarning &&
+        examined_.findings.front().rule->id == std::string_view("source.silent");
+    if (silent.size() > (is_headline ? 1 : 0))
+      answer_.Add("Without", ShortList(silent, "further data source"));
   }
 
   Sentence ProvedHeadline() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/text.h"
@@ -140,6 +141,8 @@ class TraceHoles {
       AddSequence(sequence, index++);
     }
     for (const auto& [buffer, reach] : examination_.reach) AddBuffer(buffer, reach);
+    for (uint32_t i = 0; i < facts_.buffers.size(); ++i) AddFull(i);
+    for (const SourceAccount& source : examination_.sources) AddSource(source);
     for (const auto& [number, cpu] : facts_.ftrace.cpus())
       for (const TimeSpan& span : cpu.holes)
         holes_.push_back({.stage = Stage::kKernel,
@@ -153,11 +156,16 @@ class TraceHoles {
            .packets = facts_.late_events,
            .what = fmt::format("dropped by the import: {}, older than what it sorted before",
                                Count(facts_.late_events, "event"))});
-    if (facts_.is_cut_off)
+    const int64_t end_ns = facts_.all.span.value_or(session_).last_ns;
+    for (const Finding& finding : examination_.findings) {
+      const std::string_view id = finding.rule->id;
+      if (id != "trace.cut_off" && id != "trace.file_full") continue;
+      // Up to the session's end, where it is known.
       holes_.push_back({.stage = Stage::kFile,
-                        .span = {facts_.all.span.value_or(session_).last_ns,
-                                 facts_.all.span.value_or(session_).last_ns},
-                        .what = "the file is cut off: what follows is missing"});
+                        .span = {end_ns, std::max(end_ns, session_.last_ns)},
+                        .what = fmt::format("the file is {}: what follows is missing",
+                                            id == "trace.cut_off" ? "cut off" : "full")});
+    }
     return std::move(holes_);
   }
 
@@ -206,6 +214,31 @@ class TraceHoles {
          .what = fmt::format("overwritten: {} of {}{}", HumanSize(stats.bytes_overwritten),
                              HumanSize(stats.bytes_written),
                              reach.is_estimate ? "; until when is an estimate" : "")});
+  }
+
+  /// A discarding buffer takes nothing more when it is full.
+  void AddFull(uint32_t index) {
+    const TraceBuffer& buffer = facts_.buffers[index];
+    const auto& configs = examination_.subject.facts.buffers;
+    if (buffer.stats.chunks_discarded == 0 || !buffer.span || index >= configs.size() ||
+        configs[index].policy != FillPolicy::kDiscard || buffer.span->last_ns > session_.last_ns)
+      return;
+    holes_.push_back({.stage = Stage::kBuffer,
+                      .buffer = index,
+                      .where = BufferName(examination_.subject.facts, index),
+                      .span = {buffer.span->last_ns, session_.last_ns},
+                      .what = fmt::format("discarded: {}, the buffer was full",
+                                          Count(buffer.stats.chunks_discarded, "chunk"))});
+  }
+
+  /// A data source of which nothing is in the trace.
+  void AddSource(const SourceAccount& source) {
+    if (source.amount.packets > 0 || source.state == SourceState::kUnknown) return;
+    holes_.push_back({.stage = Stage::kUnknown,
+                      .where = Printable(source.name),
+                      .span = session_,
+                      .what = fmt::format("nothing of {}: {}", Printable(source.name),
+                                          RowOf(source.state).text)});
   }
 
   const Examination& examination_;

@@ -30,9 +30,9 @@ void ExamineBufferConfigs(Examiner& examiner) {
                {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
-    if (!config.sources.empty() &&
-        std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
-            config.sources.end()) {
+    const bool has_any = !config.sources.empty() || examiner.facts.all.packets == 0;
+    if (has_any && std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
+                       config.sources.end()) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
                        {.where = BufferName(examiner.config, i)});

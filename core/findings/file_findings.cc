@@ -82,13 +82,11 @@ void AddCutOff(Examiner& examiner) {
                                    Number("packets", facts.all.packets, "packet"))
                              : Sentence("The service's statistics, which come last, are missing.");
   if (missing_ns > 0 && !examiner.config.IsStreamed()) {
-    const Reach held = ReachOfSequences(facts, std::nullopt, *facts.all.span)
-                           .value_or(Reach{static_cast<uint64_t>(facts.all.span->length_ns())});
     examiner.Add(
         "trace.cut_off",
-        Say("The file is not whole: {} of {} are in it, {} are missing at its end.",
-            Time("held_ns", held.ns), Time("session_ns", facts.lifetime->length_ns()),
-            Time("missing_ns", missing_ns)),
+        Say("The file is cut off: {} of {} are in it, {} are missing at its end.",
+            Time("held_ns", facts.all.span->length_ns()),
+            Time("session_ns", facts.lifetime->length_ns()), Time("missing_ns", missing_ns)),
         {.cause = "It was copied before all of it was written, or was cut.", .proof = proof});
     return;
   }
@@ -131,7 +129,10 @@ void ExamineLength(Examiner& examiner) {
   const int64_t wanted_ns = static_cast<int64_t>(std::min<uint64_t>(
                                 examiner.config.duration_ms.value_or(0), 1ULL << 40)) *
                             kNsPerMs;
-  if (wanted_ns == 0 || !examiner.session() || !facts.all.span || examiner.is_of_log()) return;
+  const bool is_full = std::ranges::any_of(
+      facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
+  if (wanted_ns == 0 || !examiner.session() || !facts.all.span || examiner.is_of_log() || is_full)
+    return;
   const int64_t start_ns = examiner.session()->first_ns;
   const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
   const int64_t ended_ns = has_end ? facts.lifetime->last_ns - start_ns : 0;
@@ -422,7 +423,11 @@ void ExamineFile(Examiner& examiner) {
   ExamineDamage(examiner);
   ExamineEnd(examiner);
   ExamineSessions(examiner);
-  if (facts.data_packets == 0) ExamineEmpty(examiner);
+  if (facts.own_packets > 0)
+    examiner.Unknown(Say("What {} of ringscope's own tracks are about: they are left out.",
+                         Number("own_packets", facts.own_packets, "packet")));
+  else if (facts.data_packets == 0)
+    ExamineEmpty(examiner);
 }
 
 void ExamineSession(Examiner& examiner) {

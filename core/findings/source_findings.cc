@@ -66,10 +66,7 @@ class SourceAccounts {
   explicit SourceAccounts(const Examiner& examiner)
       : facts_(examiner.facts), config_(examiner.config) {
     for (const TraceSequence& sequence : facts_.sequences) {
-      if (sequence.all.packets == 0) {
-        lost_sequences_ += sequence.is_lost() ? 1 : 0;
-        continue;
-      }
+      if (sequence.all.packets == 0) continue;
       owners_.push_back(SourceOf(sequence, config_));
       has_unknown_ |= owners_.back().empty();
       sequences_.push_back(&sequence);
@@ -222,7 +219,6 @@ class SourceAccounts {
   std::vector<const TraceSequence*> sequences_;  // with packets
   std::vector<std::string> owners_;              // the data source of each; empty: not known
   bool has_unknown_ = false;
-  uint64_t lost_sequences_ = 0;
 };
 
 /// Returns true if something that should have come may be missing for another reason: the file is
@@ -234,6 +230,10 @@ bool IsInPart(const TraceFacts& facts) {
 
 void ExamineSilentSources(Examiner& examiner) {
   examiner.sources = SourceAccounts(examiner).Find();
+  if (IsInPart(examiner.facts))
+    for (SourceAccount& source : examiner.sources)
+      if (source.state != SourceState::kDelivered && source.state != SourceState::kNothingAsked)
+        source = {.name = source.name, .buffer = source.buffer, .state = SourceState::kUnknown};
   if (IsInPart(examiner.facts) || examiner.facts.data_packets == 0) return;
   std::vector<const SourceAccount*> silent;
   for (const SourceAccount& source : examiner.sources)

@@ -12,12 +12,13 @@ std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& sessi
   return Reach{static_cast<uint64_t>(static_cast<double>(session.length_ns()) * share), true};
 }
 
-std::optional<Reach> ReachOfSequences(const TraceFacts& facts, std::optional<size_t> buffer,
-                                      const TimeSpan& session) {
+std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session) {
+  const BufferStats& stats = facts.buffers[index].stats;
+  if (stats.chunks_overwritten == 0) return std::nullopt;
   std::vector<const TraceSequence*> sequences;
   uint64_t all = 0;  // bytes
   for (const TraceSequence& sequence : facts.sequences)
-    if (sequence.machine == 0 && (!buffer || sequence.buffer == *buffer)) {
+    if (sequence.machine == 0 && sequence.buffer == index) {
       sequences.push_back(&sequence);
       all += sequence.all.bytes;
     }
@@ -28,18 +29,11 @@ std::optional<Reach> ReachOfSequences(const TraceFacts& facts, std::optional<siz
   for (const TraceSequence* sequence : sequences) {
     if (held > all / 2) break;
     held += sequence->all.bytes;
-    if (!sequence->all.span) return std::nullopt;
+    if (!sequence->all.span) return ReachByRate(stats, session);
     since_ns = std::max(since_ns, sequence->all.span->first_ns);
   }
-  if (all == 0 || since_ns > session.last_ns) return std::nullopt;
+  if (all == 0 || since_ns > session.last_ns) return ReachByRate(stats, session);
   return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false};
-}
-
-std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session) {
-  const BufferStats& stats = facts.buffers[index].stats;
-  if (stats.chunks_overwritten == 0) return std::nullopt;
-  const auto reach = ReachOfSequences(facts, index, session);
-  return reach ? reach : ReachByRate(stats, session);
 }
 
 }  // namespace ringscope

@@ -23,11 +23,6 @@ struct Reach {
 /// Returns the time that a ring holds at the mean rate of the session; nullopt if nothing was
 /// written.
 std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session);
-/// Returns how far back the sequences that hold most of a buffer's bytes all reach; nullopt: there
-/// are none, or their times are not known.
-/// @param buffer index in the trace config; absent: all sequences of the service's machine
-std::optional<Reach> ReachOfSequences(const TraceFacts& facts, std::optional<size_t> buffer,
-                                      const TimeSpan& session);
 /// Returns the reach of a ring of a trace; nullopt if it overwrote nothing.
 /// @param index of the buffer in the trace config
 std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session);

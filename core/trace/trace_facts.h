@@ -141,6 +141,7 @@ struct TraceFacts : MachineFacts {
   Amount all;               // packets, those inside compressed ones too; the span is of events
   uint64_t trusted_packets = 0;  // with the fields that the service adds
   uint64_t service_packets = 0;  // that the service wrote itself
+  uint64_t own_packets = 0;      // of tracks that ringscope added; they are left out
   uint64_t file_bytes = 0;       // of the session in the file; 0: not known
   uint64_t largest_packet = 0;   // bytes
   bool is_cut_off = false;  // it ends within a packet

@@ -56,7 +56,8 @@ void AddOfSession(const Hole& hole, const Examination& examination, EventTrack& 
     case Stage::kImport:
       return session.AddInstant(hole.span.first_ns, hole.what, {{"events", *hole.packets}});
     case Stage::kFile:
-      return session.AddInstant(hole.span.first_ns, hole.what);
+      if (hole.span.length_ns() == 0) return session.AddInstant(hole.span.first_ns, hole.what);
+      break;
     case Stage::kKernel:
       return session.Add(hole.where)
           .AddSlice({.from_ns = hole.span.first_ns,
@@ -73,7 +74,7 @@ void AddOfSession(const Hole& hole, const Examination& examination, EventTrack& 
                   {"bytes_written", stats.bytes_written},
                   {"buffer_size", stats.buffer_size}};
   }
-  session.Add(hole.where).AddSlice(std::move(slice));
+  session.Add(hole.where.empty() ? "the file" : hole.where).AddSlice(std::move(slice));
 }
 
 /// Adds the kernel's counters of the CPUs that lost events, at the end of their last hole.

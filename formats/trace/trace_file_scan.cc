@@ -10,6 +10,7 @@
 #include "core/perfetto/trace_stats.h"
 #include "core/trace/trace_scan.h"
 #include "formats/trace/perfetto_trace.h"
+#include "formats/trace/track_events.h"
 
 namespace ringscope {
 namespace {
@@ -20,8 +21,12 @@ class SessionScans : public SessionPackets {
   explicit SessionScans(const PacketWatch& watch) : watch_(watch) {}
 
   Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
-    scan_.AddPacket(packet.offset, packet.bytes, view);
     is_trace_ |= IsTracePacket(view);
+    if (IsOwnSequence(view.sequence_id)) {
+      if (own_packets_++ == 0) own_at_ = packet.offset;
+      return {};
+    }
+    scan_.AddPacket(packet.offset, packet.bytes, view);
     if (watch_ && view.sequence_id > kServiceSequenceId) watch_(packet, view);
     return {};
   }
@@ -47,9 +52,12 @@ class SessionScans : public SessionPackets {
       sessions_[i].sessions = sessions_.size();
     }
     sessions_.back().has_others = split.has_missed();
+    sessions_.back().own_packets = own_packets_;
     return std::move(sessions_);
   }
 
+  /// Where ringscope's own tracks begin in the file; nullopt: there are none.
+  std::optional<uint64_t> own_at() const { return own_at_; }
   /// Returns true if a packet has a field that only those of a trace have.
   bool is_trace() const { return is_trace_; }
 
@@ -71,6 +79,8 @@ class SessionScans : public SessionPackets {
   const PacketWatch& watch_;
   TraceScan scan_;
   bool is_trace_ = false;
+  uint64_t own_packets_ = 0;
+  std::optional<uint64_t> own_at_;
   std::vector<TraceFacts> sessions_;  // that have ended
   std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
   size_t kept_ = 0;                   // of these, see UnitsOf
@@ -119,6 +129,7 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
   result.sessions.back().is_cut_off = reader->is_cut_off();
   if (result.sessions.size() == 1) result.sessions.back().file_bytes = reader->position();
   if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;
+  result.own_at = scans.own_at();
   return result;
 }
 

@@ -25,6 +25,8 @@ struct ScannedTrace {
   uint64_t file_bytes = 0;           // read of the file, compressed where it is
   /// Where what is cut off begins, decompressed; absent: the file is whole.
   std::optional<uint64_t> cut_off_at;
+  /// Where the tracks begin that ringscope added, decompressed: they are no part of the sessions.
+  std::optional<uint64_t> own_at = {};
 };
 
 /// Reads a `.pftrace`, plain or compressed as a whole by zstd or gzip, with compressed packets in
