@@ -25,6 +25,7 @@ struct GapsArgs {
   bool packets = false;  // each lost packet
   Format format = Format::kText;
 
+  size_t holes_listed() const { return all ? SIZE_MAX : 10; }
   bool is_about_replays() const { return ChoosesAnything(choices) || packets; }
 };
 

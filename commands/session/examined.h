@@ -121,21 +121,25 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 /// fit them, and the worst ones, a paragraph each.
 /// @param all lists all with findings, not the worst alone
 void PrintMany(Report& report, const Examinations& examinations, bool all);
+/// Lists the times of a trace in which something is missing, the first ones.
+void PrintHoles(Report& report, const Examination& trace, size_t most);
 /// Reports examinations in the format of a command line, each by itself or many in groups.
 Result<ExitCode> ReportExaminations(Context& context, Format format, const ExaminedInputs& inputs,
                                     bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
 /// @param is_about_replays the command line has options that only a log's replay has: an error
+/// @param holes so many are listed as text; SIZE_MAX: all that is known is printed
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays, bool all);
+                              bool is_about_replays, size_t holes);
+/// Returns how many holes of a trace a command line asks for.
+template <typename Args>
+size_t HolesListedFor(const Args& args) {
+  if constexpr (requires { args.holes_listed(); }) return args.holes_listed();
+  return 0;
+}
 /// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
 /// examined in its place, as doctor does; options that only a replay has are an error then.
 /// @param Args has `input`, `format`, and is_about_replays(): such an option is given
-template <typename Args>
-bool IsAllAskedFor(const Args& args) {
-  if constexpr (requires { args.all; }) return args.all;
-  return false;
-}
 template <typename Args>
 std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
                                               Result<ExitCode> (*run)(const Args&, SessionReader&,
@@ -147,7 +151,7 @@ std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
       SessionReader sessions(context, args->input, "replaying");
       if (sessions.recording().HasTraces())
         return ReportTraces(context, args->input, args->format, args->is_about_replays(),
-                            IsAllAskedFor(*args));
+                            HolesListedFor(*args));
       return run(*args, sessions, context);
     };
   };

@@ -150,7 +150,7 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, const Exami
 }
 
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays, bool all) {
+                              bool is_about_replays, size_t holes) {
   if (is_about_replays || input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
                 {input.paths.front(), {}, {}}, "leave these options out, or name a log");
@@ -159,7 +159,14 @@ Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, F
                   Printable(input.paths.front())));
   RS_ASSIGN_OR_RETURN(const ExaminedInputs examined,
                       ExamineInputs(context, input.paths, {}, input.only));
-  return ReportExaminations(context, format, examined, /*brief=*/false, all);
+  const bool all = holes == SIZE_MAX;
+  RS_ASSIGN_OR_RETURN(const ExitCode code,
+                      ReportExaminations(context, format, examined, /*brief=*/false, all));
+  Report report(context.console, format, "gaps");
+  if (report.is_text() && !all)
+    for (const Examination& examination : examined.examinations)
+      PrintHoles(report, examination, holes);
+  return code;
 }
 
 }  // namespace ringscope

@@ -348,8 +348,9 @@ TEST_P(ExaminedNumbers, ThatATraceProves_AreThoseOfTheLog) {
     if (hole.is_unusable) continue;
     if (!hole.sequence && !hole.buffer && hole.stage == Stage::kUnknown) {  // of a data source
       const auto source = both.account.sources.find(hole.where);
-      ASSERT_NE(source, both.account.sources.end()) << hole.what;
-      EXPECT_EQ(source->second[Stage::kLeft].count.packets, 0u) << hole.what;
+      EXPECT_TRUE(source == both.account.sources.end() ||
+                  source->second[Stage::kLeft].count.packets == 0)
+          << hole.what;
       continue;
     }
     const bool is_in_log = std::ranges::any_of(both.holes, [&](const Hole& other) {

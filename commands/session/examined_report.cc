@@ -23,7 +23,6 @@ constexpr size_t kPartIndent = 3;
 constexpr size_t kWithSentence = 3;
 constexpr size_t kWithTitle = 5;
 constexpr size_t kUnknownListed = 2;
-constexpr size_t kHolesListed = 5;
 constexpr size_t kGroupsListed = 10;  // of many traces
 
 /// "   Where:   buffer 0", unless there is nothing to print.
@@ -97,22 +96,6 @@ void PrintSources(Report& report, const Examination& trace) {
 std::string AmountText(const Hole& hole) {
   if (hole.packets) return Count(*hole.packets, hole.stage == Stage::kImport ? "event" : "packet");
   return hole.places > 1 ? fmt::format("unknown, {} places", WithCommas(hole.places)) : "unknown";
-}
-
-/// Lists the times of a trace in which something is missing, the first ones.
-void PrintHoles(Report& report, const Examination& trace, size_t most) {
-  if (trace.holes.empty() || trace.log != nullptr) return;
-  const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
-  Table table({{"of"}, {"from"}, {"to"}, {"what"}, {"how many"}});
-  const size_t shown = std::min(most, trace.holes.size());
-  for (const Hole& hole : std::span(trace.holes).first(shown))
-    table.AddRow({hole.sequence        ? NameOf(trace.account.sequences[*hole.sequence])
-                  : hole.where.empty() ? std::string("the trace")
-                                       : hole.where,
-                  Time("", hole.span.first_ns - start_ns).text,
-                  Time("", hole.span.last_ns - start_ns).text, hole.what, AmountText(hole)});
-  report.Section(fmt::format("Holes: {}", WithCommas(trace.holes.size())), table, 2);
-  PrintMore(report, trace.holes.size() - shown, "more hole");
 }
 
 /// Prints for each line of the config that findings change to a number which values would do for
@@ -261,6 +244,21 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
+void PrintHoles(Report& report, const Examination& trace, size_t most) {
+  if (trace.holes.empty() || trace.log != nullptr || most == 0) return;
+  const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
+  Table table({{"of"}, {"from"}, {"to"}, {"what"}, {"how many"}});
+  const size_t shown = std::min(most, trace.holes.size());
+  for (const Hole& hole : std::span(trace.holes).first(shown))
+    table.AddRow({hole.sequence        ? NameOf(trace.account.sequences[*hole.sequence])
+                  : hole.where.empty() ? std::string("the trace")
+                                       : hole.where,
+                  Time("", hole.span.first_ns - start_ns).text,
+                  Time("", hole.span.last_ns - start_ns).text, hole.what, AmountText(hole)});
+  report.Section(fmt::format("Holes: {}", WithCommas(trace.holes.size())), table, 2);
+  PrintMore(report, trace.holes.size() - shown, "more hole");
+}
+
 void WriteExaminations(Console& console, Format format, const Examinations& traces) {
   if (format == Format::kCsv) {
     PrintCsv(console, traces);
@@ -282,7 +280,7 @@ void PrintExamination(Report& report, const Examination& trace, bool brief, bool
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
   PrintMore(report, findings.size() - shown, "more finding");
   PrintSources(report, trace);
-  PrintHoles(report, trace, all ? SIZE_MAX : kHolesListed);
+  if (all) PrintHoles(report, trace, SIZE_MAX);
   if (all && !trace.account.sequences.empty()) PrintStages(report, trace.account);
   PrintList(report, "Not known", trace.unknown, all ? SIZE_MAX : kUnknownListed);
   if (!all) {

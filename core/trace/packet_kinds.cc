@@ -89,11 +89,11 @@ constexpr std::array kKinds = {
 constexpr const char* kProbes = "perfetto.traced_probes";
 
 constexpr std::array kSources = {
-    KnownSource{kFtrace, kProbes, true},
-    KnownSource{kProcessStats, kProbes, true},
-    KnownSource{"linux.sys_stats", kProbes, true},
+    KnownSource{kFtrace, kProbes},
+    KnownSource{kProcessStats, kProbes},
+    KnownSource{"linux.sys_stats", kProbes},
     KnownSource{"linux.inode_file_map", kProbes},
-    KnownSource{kSystemInfo, kProbes, true},
+    KnownSource{kSystemInfo, kProbes},
     KnownSource{"linux.systemd_journald", kProbes},
     KnownSource{kPower, kProbes},
     KnownSource{"android.log", kProbes},

@@ -29,8 +29,6 @@ bool IsOfService(const TracePacketView& packet);
 struct KnownSource {
   const char* name;
   const char* producer = "";  // that registers it; empty: several do, or it is not known
-  /// Registered by the producer on every system, and writes in every session that is not empty.
-  bool always_writes = false;
 };
 std::span<const KnownSource> KnownSources();
 /// Returns the data source, or nullptr if none has this name.
