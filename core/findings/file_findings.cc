@@ -25,10 +25,14 @@ uint64_t LargestFileOf(const TraceFacts& facts) {
 
 /// Returns true if the file ended at its largest size: the next packet would not have fitted.
 bool IsFull(const TraceFacts& facts) {
-  constexpr uint64_t kPacketHeader = 8;
+  constexpr uint64_t kPacketHeader = 8, kShare = 100, kLargeChunk = 32'768;
   const uint64_t largest = LargestFileOf(facts);
-  return largest > 0 && facts.packets_after_stats.value_or(1) > 0 && facts.file_bytes <= largest &&
-         facts.file_bytes + facts.largest_packet + kPacketHeader >= largest;
+  const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
+  // What did not fit may be larger than all that did.
+  const uint64_t packet =
+      std::max(facts.largest_packet + kPacketHeader, std::min(largest / kShare, kLargeChunk));
+  return largest > 0 && !has_end && facts.packets_after_stats.value_or(1) > 0 &&
+         facts.file_bytes <= largest && facts.file_bytes + packet >= largest;
 }
 
 /// The length of the session as the config has it, or else as the service's events show it, ns.

@@ -148,7 +148,7 @@ class SourceAccounts {
       for (const KnownSource& one : KnownSources()) names.emplace_back(one.name);
       if (const auto nearest = NearestName(source.name, names))
         return say(SourceState::kUnknownName,
-                   Say("Perfetto has no data source of this name; the nearest is '{}'.", *nearest),
+                   Say("No data source of this name is known; the nearest is '{}'.", *nearest),
                    Say("name: \"{}\"", *nearest));
     }
     if (stats != nullptr && stats->bytes_written + stats->chunks_discarded == 0)

@@ -129,6 +129,9 @@ constexpr std::array kSources = {
     KnownSource{kTrackEvents},
     KnownSource{kChromeEvents},
     KnownSource{"org.chromium.trace_metadata"},
+    KnownSource{"org.chromium.trace_metadata2"},
+    KnownSource{"org.chromium.trace_system"},
+    KnownSource{"org.chromium.memory_instrumentation"},
     KnownSource{"org.chromium.sampler_profiler"},
     KnownSource{"org.chromium.histogram_sample"},
 };
