@@ -22,6 +22,10 @@ class SessionScans : public SessionPackets {
 
   Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
     is_trace_ |= IsTracePacket(view);
+    has_inner_ |= packet.offset == last_offset_;
+    last_offset_ = packet.offset;
+    const uint64_t size = packet.bytes.size();
+    end_ = packet.offset + 1 + wire::VarintSize(size) + size;
     if (IsOwnSequence(view.sequence_id)) {
       if (own_packets_++ == 0) own_at_ = packet.offset;
       return {};
@@ -56,6 +60,8 @@ class SessionScans : public SessionPackets {
     return std::move(sessions_);
   }
 
+  /// Returns where the last packet ends, decompressed; nullopt: it is compressed by the service.
+  std::optional<uint64_t> end() const { return has_inner_ ? std::nullopt : std::optional(end_); }
   /// Where ringscope's own tracks begin in the file; nullopt: there are none.
   std::optional<uint64_t> own_at() const { return own_at_; }
   /// Returns true if a packet has a field that only those of a trace have.
@@ -79,6 +85,9 @@ class SessionScans : public SessionPackets {
   const PacketWatch& watch_;
   TraceScan scan_;
   bool is_trace_ = false;
+  bool has_inner_ = false;  // packets that are compressed inside of others
+  uint64_t last_offset_ = UINT64_MAX;
+  uint64_t end_ = 0;  // of the packet before
   uint64_t own_packets_ = 0;
   std::optional<uint64_t> own_at_;
   std::vector<TraceFacts> sessions_;  // that have ended
@@ -127,7 +136,8 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
   const size_t errors = reader->damage().size() - (reader->is_cut_off() ? 1 : 0);
   ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position(), {}};
   result.sessions.back().is_cut_off = reader->is_cut_off();
-  if (result.sessions.size() == 1) result.sessions.back().file_bytes = reader->position();
+  if (result.sessions.size() == 1)
+    result.sessions.back().file_bytes = scans.end().value_or(reader->position());
   if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;
   result.own_at = scans.own_at();
   return result;
