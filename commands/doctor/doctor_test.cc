@@ -289,8 +289,9 @@ TEST(Doctor, NamesOfDataSources_AreCheckedWhereALogHasThem) {
                                           "buffers { size_kb: 4096 }\n"
                                           "data_sources { config { name: \"track_event\" } }\n"
                                           "data_sources { config { name: \"linux.ftrce\" } }\n");
-  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--config", config}).out),
-              HasSubstr("'linux.ftrce': the names were not checked"));
+  EXPECT_THAT(
+      WithoutLineBreaks(RunDoctorOn({"--config", config}).out),
+      HasSubstr("Perfetto has no data source 'linux.ftrce': 'linux.ftrace' has the nearest"));
   const std::string log = std::string(RS_TESTDATA) + "/inputs/life.ops.jsonl";
   EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--all", "--config", config, log}).out),
               HasSubstr("'linux.ftrce'; did you mean 'linux.ftrace'?"));

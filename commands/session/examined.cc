@@ -116,6 +116,15 @@ Result<Examinations> ExamineTrace(Context& context, std::unique_ptr<ByteSource> 
   return examinations;
 }
 
+/// Returns true for a text that was meant as a trace config, perhaps with an error in it.
+bool LooksLikeConfig(std::string_view text, std::string_view path) {
+  constexpr std::string_view kSuffixes[] = {".pbtxt", ".textproto", ".txtpb", ".textpb"};
+  constexpr std::string_view kFields[] = {"data_sources", "buffers", "ftrace_config"};
+  const auto has = [&](std::string_view field) { return text.find(field) != text.npos; };
+  return std::ranges::any_of(kSuffixes, [&](auto suffix) { return path.ends_with(suffix); }) ||
+         std::ranges::any_of(kFields, has);
+}
+
 /// Examines a file that is neither a trace nor a log: a trace config, or an error.
 Result<Examinations> ExamineOther(Context& context, const std::string& start,
                                   const std::string& path) {
@@ -125,6 +134,7 @@ Result<Examinations> ExamineOther(Context& context, const std::string& start,
   if (ContentWords(start).starts_with("a text file") && path != "-") {
     auto config = ReadConfigFile(context, path);
     if (config) return Examinations{ExamineConfigFile(path, *config)};
+    if (LooksLikeConfig(start, path)) return tl::unexpected<Error>(std::move(config).error());
     config.error().where.path.clear();
     hint += "; as a trace config: " + config.error().ToString();
   }

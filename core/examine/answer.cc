@@ -142,6 +142,8 @@ class AnswerBuilder {
     const Finding* const noted = answer_.severity > Harm::kOk ? nullptr : NotedFinding();
     if (noted != nullptr) answer_.severity = Harm::kInfo;
     answer_.headline = answer_.Keep(noted == nullptr ? ProvedHeadline() : NotedHeadline(*noted));
+    if (!examined_.trace)
+      for (const std::string& held : examined_.well) answer_.Add("Holds", held);
     if (!examined_.trace) return;
     AddSources();
     if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());

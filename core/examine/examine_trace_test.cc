@@ -35,6 +35,17 @@ Message GoodConfig() {
              Message().Uint(proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs, 100));
 }
 
+/// The same, and an event of ftrace.
+Message FtraceConfig(std::string_view event) {
+  const Message ftrace = Message().Text(proto::FtraceConfig::kFtraceEvents, event);
+  return GoodConfig().Inner(
+      proto::TraceConfig::kDataSources,
+      Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                      Message()
+                          .Text(proto::DataSourceConfig::kName, "linux.ftrace")
+                          .Inner(proto::DataSourceConfig::kFtraceConfig, ftrace)));
+}
+
 /// A trace of ten seconds with which nothing is wrong.
 TraceFacts GoodTrace() {
   TraceFacts facts;
@@ -329,6 +340,21 @@ std::vector<Case> Cases() {
       {"order.hole", [](TraceFacts& f) { f.hole = TimeHole{{0, 40'000'000'000}, 2, 200}; }},
       {"config.unused_buffer",
        config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(64)))},
+      {"config.refused",
+       [](TraceFacts& f) {
+         f.all = {};  // no service took it so far
+         f.config = GoodConfig().Uint(proto::TraceConfig::kDurationMs, 700'000'000).text();
+       }},
+      {"config.ignored",
+       config(GoodConfig().Inner(
+           proto::TraceConfig::kProducers,
+           Message().Uint(proto::TraceConfig::ProducerConfig::kShmSizeKb, 4098)))},
+      {"config.records_nothing",
+       config(GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("linux.ftrace")))},
+      {"config.unknown_source",
+       config(GoodConfig().Inner(proto::TraceConfig::kDataSources, SourceMessage("track_events")))},
+      {"config.event_name", config(FtraceConfig("sched/sched_switch,power/cpu_idle"))},
+      {"config.process_names", config(FtraceConfig("sched/sched_switch"))},
       {"config.size", config(GoodConfig().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)))},
   };
   return cases;

@@ -11,8 +11,6 @@
 namespace ringscope {
 namespace {
 
-constexpr uint64_t kMsInNs = 1'000'000;
-
 /// Returns true if a trace shows that the buffer wrapped.
 bool HasWrapped(const Examiner& examiner, size_t index) {
   const auto& buffers = examiner.facts.buffers;
@@ -26,13 +24,15 @@ void ExamineBufferConfigs(Examiner& examiner) {
     const uint64_t kb = config.buffers[i].size_kb;
     if (kb == 0 || kb >= kTooLargeKb)
       examiner
-          .Add("config.size", Say("size_kb is {}.", Number("size_kb", kb)),
+          .Add("config.size",
+               Say("The service refuses this session: size_kb of buffers[{}] is {}{}.", i,
+                   Number("size_kb", kb), kb == 0 ? "" : ", and 4 GiB are too many"),
                {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
-    const bool has_any = !config.sources.empty() || examiner.facts.all.packets == 0;
-    if (has_any && std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
-                       config.sources.end()) {
+    if (!config.sources.empty() &&
+        std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
+            config.sources.end()) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
                        {.where = BufferName(examiner.config, i)});
@@ -79,8 +79,10 @@ void ExamineFlushPeriod(Examiner& examiner) {
                             "this one's release is not known."
                           : "flush_period_ms is not set."});
   if (!config.write_into_file || may_flush) finding.harm = Harm::kInfo;
-  finding.changes.push_back(
-      {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
+  // A service that flushes by itself ignores the period.
+  if (!may_flush)
+    finding.changes.push_back(
+        {"flush_period_ms", "5000", "brings data in order of time into the buffers", false});
 }
 
 /// Rings of events whose state is never repeated.
@@ -151,42 +153,49 @@ void ExamineSharing(Examiner& examiner) {
   }
 }
 
-/// A fault of a data source's buffers of the kernel, and the line that is better.
+/// A fault of a data source's buffers of the kernel, and the lines that are better.
 struct DrainProblem {
   Sentence what;
-  std::string field = {};
-  std::string value = {};
+  const char* reason = "";
+  uint64_t drain_ms = 0, buffer_kb = 0;  // 0: not to be changed
 };
 /// Source: the diagnoses of trace processor v58, and its threshold of 5 MB/s.
 /// @param start_ns time of the session's start, since boot
 std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_t start_ns) {
   constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384, kSmallKb = 1024, kKbPerSecond = 5 * 1024;
-  constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000;
+  constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000, kUsualMs = 250;
   constexpr int64_t kLateNs = 300'000'000'000;
+  constexpr const char* kKeeps = "keeps the kernel's buffers from overrunning";
   const uint64_t kb = source.ftrace_buffer_kb.value_or(0);
   const uint64_t ms = source.ftrace_drain_period_ms.value_or(0);
+  const auto size_for = [&](uint64_t period_ms) {
+    return std::bit_ceil(std::max(kKbPerSecond * period_ms / 1000, kSmallKb));
+  };
   std::vector<DrainProblem> problems;
-  const auto add_drained = [&](const char* text) {
+  const auto add_drained = [&](const char* text, const char* reason, uint64_t buffer_kb) {
     problems.push_back({Say("The kernel's buffers are drained every {} ms{}.",
                             Number("drain_period_ms", ms), text),
-                        "drain_period_ms", "250"});
+                        reason, kUsualMs, buffer_kb});
   };
-  const bool is_extreme = (ms > 0 && ms < kShortestMs) || ms > kLongestMs;
-  if (ms > 0 && ms < kShortestMs) add_drained(", which takes CPU time");
-  if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) add_drained(" only");
+  const bool is_short = ms > 0 && ms < kShortestMs;
+  // A longer period needs a buffer that is larger by as much.
+  if (is_short)
+    add_drained(", which takes CPU time", "takes less CPU time, and loses no more",
+                kb == 0 ? 0 : std::max(std::bit_ceil(kb * kUsualMs / ms), size_for(kUsualMs)));
+  if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) add_drained(" only", kKeeps, 0);
   if (kb > 0 && ms > 0 && kb * 1000 < kKbPerSecond * ms)
     problems.push_back(
         {Say("The kernel's buffers have {} KiB for each CPU, and are drained every {} ms: a CPU "
              "that writes more than {} KiB/s loses events.",
              Number("buffer_size_kb", kb), Number("drain_period_ms", ms),
              Number("kib_per_s", kb * 1000 / ms)),
-         "buffer_size_kb", std::to_string(std::bit_ceil(kKbPerSecond * ms / 1000))});
+         kKeeps, 0, is_short || ms > kLongestMs ? 0 : size_for(ms)});
   else if (kb > 0 && kb < kSmallKb)
     problems.push_back(
         {Say("The kernel's buffers have {} KiB for each CPU only.", Number("buffer_size_kb", kb)),
-         "buffer_size_kb", std::to_string(kSmallKb)});
-  else if (!is_extreme && kb > 0 && ms >= kLongMs && kb < kLargeKb)
-    add_drained(" only");
+         kKeeps, 0, is_short ? 0 : kSmallKb});
+  else if (ms <= kLongestMs && kb > 0 && ms >= kLongMs && kb < kLargeKb)
+    add_drained(" only", kKeeps, 0);
   if (source.preserves_ftrace && start_ns > kLateNs)
     problems.push_back(
         {"preserve_ftrace_buffer keeps what the kernel's buffers had before the session, which "
@@ -201,13 +210,15 @@ void ExamineDrain(Examiner& examiner) {
   for (size_t i = 0; i < examiner.config.sources.size(); ++i)
     for (const DrainProblem& problem : DrainProblemsOf(examiner.config.sources[i], start_ns)) {
       Finding& finding = examiner.Add("config.ftrace_drain", problem.what,
-                                      {.where = fmt::format("data_sources[{}]", i)});
+                                      {.where = fmt::format("data_sources[{}]", i), .weight = 1});
       if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
         finding.harm = Harm::kInfo;
-      if (!problem.field.empty())
-        finding.changes.push_back(
-            {fmt::format("data_sources[{}].config.ftrace_config.{}", i, problem.field),
-             problem.value, "keeps the kernel's buffers from overrunning", true});
+      for (const auto& [field, value] :
+           {std::pair{"drain_period_ms", problem.drain_ms}, {"buffer_size_kb", problem.buffer_kb}})
+        if (value > 0)
+          finding.changes.push_back(
+              {fmt::format("data_sources[{}].config.ftrace_config.{}", i, field),
+               std::to_string(value), problem.reason, true});
     }
 }
 

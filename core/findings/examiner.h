@@ -15,6 +15,7 @@
 namespace ringscope {
 
 inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
+inline constexpr uint64_t kMsInNs = 1'000'000;
 
 /// Input of the examinations below, and their findings so far.
 class Examiner {
@@ -84,7 +85,10 @@ void ExamineSession(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
-/// Of the config alone.
+/// Of the config alone: what the service refuses or ignores, data sources, and the rest.
+void ExamineRefusals(Examiner& examiner);
+void ExamineIgnored(Examiner& examiner);
+void ExamineConfigSources(Examiner& examiner);
 void ExamineConfig(Examiner& examiner);
 
 // Words that several of them use.

@@ -427,10 +427,11 @@ void ExamineFile(Examiner& examiner) {
   ExamineDamage(examiner);
   ExamineEnd(examiner);
   ExamineSessions(examiner);
+  const bool asks_for_nothing = examiner.has_config() && examiner.config.sources.empty();
   if (facts.own_packets > 0)
     examiner.Unknown(Say("What {} of ringscope's own tracks are about: they are left out.",
                          Number("own_packets", facts.own_packets, "packet")));
-  else if (facts.data_packets == 0)
+  else if (facts.data_packets == 0 && !asks_for_nothing)
     ExamineEmpty(examiner);
 }
 

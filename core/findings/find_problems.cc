@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
+#include "core/trace/packet_kinds.h"
 #include "core/perfetto/fields.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
@@ -200,8 +201,10 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
-  for (const auto examine : {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences,
-                             ExamineSession, ExamineFtrace, ExamineClocks, ExamineConfig})
+  for (const auto examine :
+       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
+        ExamineFtrace, ExamineClocks, ExamineRefusals, ExamineIgnored, ExamineConfigSources,
+        ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)
@@ -224,14 +227,16 @@ Problems FindProblemsOfConfig(Bytes config) {
   TraceFacts facts;
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
-  ExamineConfig(examiner);
+  for (const auto examine : {ExamineRefusals, ExamineIgnored, ExamineConfigSources, ExamineConfig})
+    examine(examiner);
   std::vector<std::string> names;
   for (const ConfiguredSource& source : examiner.config.sources)
-    names.push_back(fmt::format("'{}'", Printable(source.name)));
+    if (FindKnownSource(source.name) == nullptr)
+      names.push_back(fmt::format("'{}'", Printable(source.name)));
   if (!names.empty())
     examiner.Unknown(fmt::format(
-        "Whether a producer registers {}: the names were not checked, as a config alone does not "
-        "show what is registered. A log beside it does: 'doctor --config CONFIG LOG'.",
+        "Whether a producer registers {}: no data source of Perfetto itself has the name. A log "
+        "shows what is registered: 'doctor --config CONFIG LOG'.",
         Joined(names)));
   return Conclude(examiner);
 }

@@ -107,7 +107,8 @@ constexpr std::array kRules = {
          "Look for a producer with an old or a patched client library, and for one that "
          "continued to write after its chunk was committed."},
     Rule{"buffer.short_reach", Harm::kWarning, "The ring holds less than the time between reads",
-         "At the rate of this session the buffer is full before the service reads it again.",
+         "At the rate of this session, or of a config alone at 1 to 2 MB/s, the buffer is full "
+         "before the service reads it again.",
          "A larger buffer, or a shorter file_write_period_ms."},
     Rule{
         "service.chunks_discarded", Harm::kDataLoss, "The service refused chunks",
@@ -227,6 +228,33 @@ constexpr std::array kRules = {
          "Look at the producers that write them, at what changed the trace since, and whether a "
          "filter of another version did."},
     // The config.
+    Rule{"config.refused", Harm::kError, "The service refuses the config",
+         "The service answers with an error, and the session does not start: times and triggers "
+         "that exclude each other or are too long, buffers that do not exist, have the same name "
+         "or are too many, and what enable_extra_guardrails forbids. A trace proves that its "
+         "service took the config.",
+         "The change of the finding."},
+    Rule{"config.ignored", Harm::kWarning, "A setting that the service ignores or replaces",
+         "Sizes of shared memory that are no multiple of a page or too large, periods that are too "
+         "short, and settings that have no effect beside others.",
+         "A value that the service takes, or without the setting."},
+    Rule{"config.records_nothing", Harm::kWarning, "A data source that records nothing",
+         "linux.ftrace without events, atrace categories and kprobes, and the data of which is not "
+         "in the trace. A config without any data source is an error.",
+         "data_sources { config { name: \"linux.ftrace\" ftrace_config { ftrace_events: "
+         "\"sched/sched_switch\" } } }, for example."},
+    Rule{"config.unknown_source", Harm::kWarning, "A data source whose name Perfetto does not have",
+         "Data sources are found by exactly their names. Names that are like one of Perfetto's, "
+         "Android's or Chromium's are findings; others can be of any producer.",
+         "The name under which a producer registers it."},
+    Rule{"config.event_name", Harm::kWarning, "Several events or categories in one name",
+         "Each ftrace event and each atrace category has a line of its own: \"group/event\".",
+         "One line for each."},
+    Rule{"config.process_names", Harm::kWarning, "Threads without a process",
+         "The scheduler's events have numbers of threads. linux.process_stats has their processes "
+         "and names, and task/task_newtask and task/task_rename those of later ones. It is info "
+         "for a trace.",
+         "linux.process_stats, and the events task/task_newtask and task/task_rename."},
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
          "Such a buffer seals itself when it is full, however often it was read.",
          "fill_policy: RING_BUFFER"},

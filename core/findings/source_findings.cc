@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,33 +22,15 @@ Bytes OwnConfigOf(const ConfiguredSource& source, uint32_t field) {
   return wire::LastBytes(wire::AsBytes(source.own), field).value_or(Bytes());
 }
 
-/// Names in a repeated field: "sched/sched_switch".
-std::vector<std::string> NamesIn(Bytes config, uint32_t field) {
-  std::vector<std::string> names;
-  wire::ForEachMessage(config, field, [&](Bytes name) { names.emplace_back(wire::AsText(name)); });
-  return names;
-}
-
 Bytes FtraceConfigOf(const ConfiguredSource& source) {
   return OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
 }
 
 /// Returns true if the data source's config asks for nothing that it could write.
 bool AsksForNothing(const ConfiguredSource& source) {
-  if (source.name == kFtraceSource) {
-    using Ftrace = proto::FtraceConfig;
-    const Bytes config = FtraceConfigOf(source);
-    return std::ranges::none_of(
-        std::array<uint32_t, 6>{Ftrace::kFtraceEvents, Ftrace::kAtraceCategories,
-                                Ftrace::kAtraceApps, Ftrace::kSyscallEvents, Ftrace::kKprobeEvents,
-                                Ftrace::kEnableFunctionGraph},
-        [&](uint32_t field) {
-          return wire::LastBytes(config, field) || wire::LastVarint(config, field);
-        });
-  }
-  if (source.name == "linux.sys_stats")
-    return OwnConfigOf(source, proto::DataSourceConfig::kSysStatsConfig).empty();
-  return false;
+  if (source.name == kFtraceSource) return !source.asks_for_events;
+  return source.name == "linux.sys_stats" &&
+         OwnConfigOf(source, proto::DataSourceConfig::kSysStatsConfig).empty();
 }
 
 /// The kernel's statistics show that it had none of the events that were asked for.
@@ -144,9 +125,7 @@ class SourceAccounts {
       return say(SourceState::kUnknown,
                  "The trace does not show which of the other packets are its.", "");
     if (known == nullptr) {
-      std::vector<std::string_view> names;
-      for (const KnownSource& one : KnownSources()) names.emplace_back(one.name);
-      if (const auto nearest = NearestName(source.name, names))
+      if (const auto nearest = MeantSource(source.name))
         return say(SourceState::kUnknownName,
                    Say("No data source of this name is known; the nearest is '{}'.", *nearest),
                    Say("name: \"{}\"", *nearest));
@@ -237,8 +216,9 @@ void ExamineSilentSources(Examiner& examiner) {
   if (IsInPart(examiner.facts) || examiner.facts.data_packets == 0) return;
   std::vector<const SourceAccount*> silent;
   for (const SourceAccount& source : examiner.sources)
-    if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown)
-      silent.push_back(&source);
+    if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown &&
+        (source.state != SourceState::kNothingAsked || source.name != kFtraceSource))
+      silent.push_back(&source);  // ftrace without events is a finding of the config
   for (const SourceAccount* source : silent)
     examiner.Add(
         "source.silent",
@@ -261,8 +241,7 @@ bool Lists(const std::vector<std::string>& list, std::string_view event) {
 /// Events that the kernel or atrace did not have.
 void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
   const FtraceCounters& ftrace = examiner.facts.ftrace;
-  std::vector<std::string> asked =
-      NamesIn(FtraceConfigOf(source), proto::FtraceConfig::kFtraceEvents);
+  const std::vector<std::string>& asked = source.ftrace_events;
   std::vector<std::string> missing;
   bool any_failed = false;
   for (const std::string& event : asked) {
@@ -309,7 +288,7 @@ void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, si
                                                  "ftrace/funcgraph_exit"};
   const Bytes config = FtraceConfigOf(source);
   if (wire::LastVarint(config, proto::FtraceConfig::kSymbolizeKsyms).value_or(0) != 0) return;
-  const std::vector<std::string> asked = NamesIn(config, proto::FtraceConfig::kFtraceEvents);
+  const std::vector<std::string>& asked = source.ftrace_events;
   std::vector<std::string> with;
   for (const std::string_view event : kWithFunctions)
     if (Lists(asked, event)) with.emplace_back(event);

@@ -15,8 +15,9 @@ constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
 constexpr uint64_t kPeriodUnitNs = 1'000'000;             // periods of a config are in ms
 constexpr size_t kMaxSources = 1024;
-constexpr size_t kMaxBuffers = 128;  // the service refuses more
 constexpr size_t kMaxTriggers = 1024;
+constexpr size_t kMaxProducers = 1024;
+constexpr size_t kMaxEvents = 4096;  // of ftrace, that are named
 
 std::string Text(Bytes message, uint32_t number) {
   return std::string(wire::AsText(wire::LastBytes(message, number).value_or(Bytes())));
@@ -37,30 +38,53 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
   return buffer;
 }
 
-/// @param buffer_name gets the name of the buffer that it writes to, if it has that for an index
-ConfiguredSource ReadSource(Bytes message, std::string& buffer_name) {
+ConfiguredProducer ReadProducer(Bytes message) {
+  using Producer = proto::TraceConfig::ProducerConfig;
+  return {Text(message, Producer::kProducerName),
+          wire::LastVarint(message, Producer::kShmSizeKb).value_or(0),
+          wire::LastVarint(message, Producer::kPageSizeKb).value_or(0)};
+}
+
+/// Reads what an FtraceConfig asks for.
+void ReadFtrace(Bytes ftrace, ConfiguredSource& source) {
+  using Config = proto::FtraceConfig;
+  source.ftrace_buffer_kb = wire::LastVarint(ftrace, Config::kBufferSizeKb);
+  source.ftrace_drain_period_ms = wire::LastVarint(ftrace, Config::kDrainPeriodMs);
+  source.preserves_ftrace = wire::LastVarint(ftrace, Config::kPreserveFtraceBuffer) > 0;
+  const bool has_list = wire::LastBytes(ftrace, Config::kSyscallEvents).has_value();
+  wire::FieldReader fields(ftrace);
+  while (const auto field = fields.Next()) {
+    const std::string_view text = wire::AsText(field->bytes);
+    const bool is_event = field->number == Config::kFtraceEvents;
+    const bool is_category = field->number == Config::kAtraceCategories ||
+                             field->number == Config::kAtraceCategoriesPreferSdk;
+    if (is_event && source.ftrace_events.size() < kMaxEvents)
+      source.ftrace_events.emplace_back(text);
+    if (is_category && source.atrace_categories.size() < kMaxEvents)
+      source.atrace_categories.emplace_back(text);
+    source.has_all_syscalls |= is_event && !has_list && text.starts_with("raw_syscalls/");
+    source.asks_for_events |= is_event || is_category || field->number == Config::kAtraceApps ||
+                              field->number == Config::kKprobeEvents ||
+                              field->number == Config::kEnableFunctionGraph;
+  }
+}
+
+ConfiguredSource ReadSource(Bytes message) {
   using Config = proto::DataSourceConfig;
   const auto part = [](Bytes whole, uint32_t number) {
     return wire::LastBytes(whole, number).value_or(Bytes());
   };
   const Bytes config = part(message, proto::TraceConfig::DataSource::kConfig);
-  const Bytes ftrace = part(config, Config::kFtraceConfig);
   ConfiguredSource source;
   source.name = Text(config, Config::kName);
   source.target_buffer = wire::LastVarint(config, Config::kTargetBuffer).value_or(0);
-  buffer_name = Text(config, Config::kTargetBufferName);
+  source.set_index = wire::LastVarint(config, Config::kTargetBuffer);
+  source.target_name = Text(config, Config::kTargetBufferName);
   source.own = OwnFieldsOf(config);
   wire::FieldReader parts(message);
   while (const auto field = parts.Next())
     source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
-  source.ftrace_buffer_kb = wire::LastVarint(ftrace, proto::FtraceConfig::kBufferSizeKb);
-  source.ftrace_drain_period_ms = wire::LastVarint(ftrace, proto::FtraceConfig::kDrainPeriodMs);
-  source.preserves_ftrace =
-      wire::LastVarint(ftrace, proto::FtraceConfig::kPreserveFtraceBuffer).value_or(0) != 0;
-  const bool has_list = wire::LastBytes(ftrace, proto::FtraceConfig::kSyscallEvents).has_value();
-  wire::ForEachMessage(ftrace, proto::FtraceConfig::kFtraceEvents, [&](Bytes event) {
-    source.has_all_syscalls |= !has_list && wire::AsText(event).starts_with("raw_syscalls/");
-  });
+  ReadFtrace(part(config, Config::kFtraceConfig), source);
   return source;
 }
 
@@ -69,6 +93,10 @@ void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
   while (const auto field = fields.Next()) {
     if (field->IsVarint(proto::TraceConfig::TriggerConfig::kTriggerMode))
       facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
+    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kTriggerTimeoutMs))
+      facts.trigger_timeout_ms = field->value;
+    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kUseCloneSnapshotIfAvailable))
+      facts.clones_if_available = field->value != 0;
     if (field->IsBytes(proto::TraceConfig::TriggerConfig::kTriggers) &&
         facts.triggers.size() < kMaxTriggers)
       facts.triggers.push_back(
@@ -125,7 +153,6 @@ void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   TraceConfigFacts facts;
-  std::vector<std::string> buffer_names;  // that the sources have, by source
   wire::FieldReader fields(config);
   while (const auto field = fields.Next()) {
     if (field->type == wire::Type::kVarint) {
@@ -146,11 +173,25 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.deferred_start = field->value != 0;
       if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
         facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
+      if (field->number == proto::TraceConfig::kEnableExtraGuardrails)
+        facts.has_extra_guardrails = field->value != 0;
+      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
+        facts.has_max_file_size = field->value != 0;
     } else if (field->type == wire::Type::kBytes) {
-      if (field->number == proto::TraceConfig::kBuffers && facts.buffers.size() < kMaxBuffers)
+      if (field->number == proto::TraceConfig::kBuffers &&
+          ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
         facts.buffers.push_back(ReadBuffer(field->bytes));
       if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
-        facts.sources.push_back(ReadSource(field->bytes, buffer_names.emplace_back()));
+        facts.sources.push_back(ReadSource(field->bytes));
+      if (field->number == proto::TraceConfig::kProducers && facts.producers.size() < kMaxProducers)
+        facts.producers.push_back(ReadProducer(field->bytes));
+      if (field->number == proto::TraceConfig::kGuardrailOverrides)
+        facts.most_buffers_kb =
+            wire::LastVarint(field->bytes,
+                             proto::TraceConfig::GuardrailOverrides::kMaxTracingBufferSizeKb)
+                .value_or(0);
+      if (field->number == proto::TraceConfig::kBugreportFilename)
+        facts.bugreport_filename = wire::AsText(field->bytes);
       if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
       if (field->number == proto::TraceConfig::kIncrementalStateConfig)
         facts.clear_period_ms = wire::LastVarint(
@@ -167,10 +208,11 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
     }
   }
   facts.is_well_formed = fields.ok();
-  for (size_t i = 0; i < facts.sources.size(); ++i) {
-    const auto buffer = std::ranges::find(facts.buffers, buffer_names[i], &ConfiguredBuffer::name);
-    if (!buffer_names[i].empty() && buffer != facts.buffers.end())
-      facts.sources[i].target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
+  for (ConfiguredSource& source : facts.sources) {
+    const auto buffer =
+        std::ranges::find(facts.buffers, source.target_name, &ConfiguredBuffer::name);
+    if (!source.target_name.empty() && buffer != facts.buffers.end())
+      source.target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
   }
   return facts;
 }

@@ -36,13 +36,26 @@ struct ConfiguredSource {
   uint64_t target_buffer = 0;
   std::string own = {};   // OwnFieldsOf its config
   bool filtered = false;  // not every producer that has it takes part
+  std::string target_name = {};            // target_buffer_name; empty: it has none
+  std::optional<uint64_t> set_index = {};  // target_buffer as the config has it
   // Of the kernel's ftrace.
+  std::vector<std::string> ftrace_events = {};
+  std::vector<std::string> atrace_categories = {};
+  bool asks_for_events = false;  // in any way: events, atrace, kprobes, a function graph
   std::optional<uint64_t> ftrace_buffer_kb = {};
   std::optional<uint64_t> ftrace_drain_period_ms = {};
   bool has_all_syscalls = false;
   bool preserves_ftrace = false;  // keeps what the kernel's buffers had before
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
+};
+
+/// What a trace config sets of a producer's shared memory.
+struct ConfiguredProducer {
+  std::string name;
+  uint64_t shm_size_kb = 0, page_size_kb = 0;  // 0: not set
+
+  friend bool operator==(const ConfiguredProducer&, const ConfiguredProducer&) = default;
 };
 
 /// TraceConfig.WriteFlushMode: whether the service asks for a flush before it writes into the file.
@@ -64,14 +77,24 @@ struct TraceConfigFacts {
   bool deferred_start = false;
   TriggerMode trigger_mode = TriggerMode::kUnspecified;
   std::vector<std::string> triggers;        // their names
+  uint64_t trigger_timeout_ms = 0;
+  bool clones_if_available = false;  // use_clone_snapshot_if_available
+  bool has_extra_guardrails = false;
+  uint64_t most_buffers_kb = 0;             // max_tracing_buffer_size_kb of guardrail_overrides
   std::optional<uint64_t> clear_period_ms;  // of incremental state
   std::optional<uint64_t> flush_period_ms;
   std::optional<uint64_t> duration_ms;
   uint64_t snapshot_interval_ms = 10'000;  // of clocks, and after which statistics are due
   std::string unique_session_name;
   std::string output_path;
-  std::vector<ConfiguredBuffer> buffers;  // by index
+  std::string bugreport_filename;
+  bool has_max_file_size = false;
+  std::vector<ConfiguredBuffer> buffers;  // by index; the first kMaxBuffers
+  uint64_t buffer_count = 0;              // all
   std::vector<ConfiguredSource> sources;
+  std::vector<ConfiguredProducer> producers;
+
+  static constexpr size_t kMaxBuffers = 128;  // the service refuses more
 
   /// Returns true if the service reads the buffers for a file during the session. One with a period
   /// of a day or more is a plain ring: it is read at its end.

@@ -28,7 +28,9 @@ TEST(TraceConfigFacts, SourcesNameTheirBuffers) {
                              Sub(2, Sub(1, source + Sub(11, "second"))) +
                              Sub(2, Sub(1, source + Sub(11, "none")));
   EXPECT_EQ(ReadTraceConfigFacts(wire::AsBytes(config)).sources,
-            (std::vector<ConfiguredSource>{{"sched", 1, source}, {"sched", 0, source}}));
+            (std::vector<ConfiguredSource>{
+                {.name = "sched", .target_buffer = 1, .own = source, .target_name = "second"},
+                {.name = "sched", .target_buffer = 0, .own = source, .target_name = "none"}}));
 }
 
 // A producer's copy of a config has the session and the buffer's id, too.
@@ -76,9 +78,11 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
                              Sub(2, Sub(1, Sub(1, "linux.ftrace") + Uint(2, 1))) +
                              Sub(21, Uint(1, 250)) + "\x0F";  // malformed from here on
   const TraceConfigFacts facts = ReadTraceConfigFacts(wire::AsBytes(config));
-  EXPECT_EQ(facts.sources,
-            (std::vector<ConfiguredSource>{{"track_event", 0, Sub(1, "track_event")},
-                                           {"linux.ftrace", 1, Sub(1, "linux.ftrace")}}));
+  EXPECT_EQ(facts.sources, (std::vector<ConfiguredSource>{{"track_event", 0, Sub(1, "track_event")},
+                                                          {.name = "linux.ftrace",
+                                                           .target_buffer = 1,
+                                                           .own = Sub(1, "linux.ftrace"),
+                                                           .set_index = 1}}));
   EXPECT_FALSE(facts.is_well_formed);
   EXPECT_EQ(facts.clear_period_ms, 250u);
 }

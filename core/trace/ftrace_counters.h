@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_
 #define RINGSCOPE_CORE_TRACE_FTRACE_COUNTERS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -130,6 +131,10 @@ class FtraceCounters {
   uint64_t EventsBefore(int64_t time_ns) const;
 
   const std::map<uint64_t, Cpu>& cpus() const { return cpus_; }
+  /// Returns true if a bundle of events was read; statistics are there without events, too.
+  bool has_events() const {
+    return std::ranges::any_of(cpus_, [](const auto& cpu) { return cpu.second.bundles > 0; });
+  }
   const FtracePhases& kprobe_hits() const { return kprobe_hits_; }
   const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
+#include "core/base/text.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
@@ -134,6 +136,19 @@ constexpr std::array kSources = {
     KnownSource{"org.chromium.memory_instrumentation"},
     KnownSource{"org.chromium.sampler_profiler"},
     KnownSource{"org.chromium.histogram_sample"},
+    KnownSource{"linux.frozen_ftrace"},
+    KnownSource{"android.bluetooth.hci"},
+    KnownSource{"android.display.video"},
+    KnownSource{"android.pixel.modem"},
+    KnownSource{"android.sdk_sysprop_guard"},
+    KnownSource{"com.android.wm.shell.transition"},
+    KnownSource{"dev.v8.code"},
+    KnownSource{"gpu.log"},
+    KnownSource{"org.chromium.background_scenario_metadata"},
+    KnownSource{"org.chromium.etw_system"},
+    KnownSource{"org.chromium.native_heap_profiler"},
+    KnownSource{"org.chromium.system_metrics"},
+    KnownSource{"org.chromium.trace_system_metrics"},
 };
 
 constexpr PacketKind kUnlisted;
@@ -161,11 +176,28 @@ bool IsOfService(const TracePacketView& packet) {
           packet.content == TracePacket::kExtensionDescriptor);
 }
 
-std::span<const KnownSource> KnownSources() { return kSources; }
-
 const KnownSource* FindKnownSource(std::string_view name) {
-  const auto found = std::ranges::find(kSources, name, &KnownSource::name);
+  const auto found = std::ranges::find_if(kSources, [&](const KnownSource& known) {
+    const std::string_view own = known.name;
+    return name.starts_with(own) && (name.size() == own.size() || name[own.size()] == '.');
+  });
   return found == kSources.end() ? nullptr : &*found;
+}
+
+std::optional<std::string_view> MeantSource(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const KnownSource& known : kSources) names.emplace_back(known.name);
+  if (const auto nearest = NearestName(name, names)) return nearest;
+  const auto last_part = [](std::string_view whole) {
+    return whole.substr(whole.rfind('.') + 1);  // npos + 1 is 0
+  };
+  std::optional<std::string_view> meant;
+  for (const std::string_view known : names) {
+    if (last_part(name).size() < 3 || last_part(known) != last_part(name)) continue;
+    if (meant) return std::nullopt;
+    meant = known;
+  }
+  return meant;
 }
 
 bool Writes(std::string_view source, uint32_t content) {

@@ -2,7 +2,7 @@
 #define RINGSCOPE_CORE_TRACE_PACKET_KINDS_H_
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string_view>
 
 #include "core/trace/packet_view.h"
@@ -30,9 +30,11 @@ struct KnownSource {
   const char* name;
   const char* producer = "";  // that registers it; empty: several do, or it is not known
 };
-std::span<const KnownSource> KnownSources();
-/// Returns the data source, or nullptr if none has this name.
+/// Returns the data source, or nullptr if none has this name. Vendors append to names, after a dot.
 const KnownSource* FindKnownSource(std::string_view name);
+/// Returns the known name that is meant by an unknown one: the nearest, or the only one with the
+/// same last part.
+std::optional<std::string_view> MeantSource(std::string_view name);
 /// Returns true if packets of the data source can have this content: Chrome's older data source
 /// writes track events, too.
 bool Writes(std::string_view source, uint32_t content);
