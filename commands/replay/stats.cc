@@ -51,7 +51,7 @@ struct StatsArgs {
   std::optional<ExplainedCounter> explain;  // only what made this one count
   Format format = Format::kText;
 
-  bool is_about_replays() const { return ChoosesAnything(choices); }
+  bool is_about_replays() const { return ChoosesAnything(choices) || explain; }
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
@@ -67,19 +67,59 @@ void SetUp(CLI::App& app, StatsArgs& args) {
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kCsv});
 }
 
-/// Rows of trace processor's table: all, or only the losses.
-Table RowsOf(const ReplayOutcome& outcome, bool data_loss) {
-  Table table({{"name", Align::kLeft, "name"},
-               {"idx", Align::kRight, "idx"},
-               DataColumn("severity"),
-               {"value", Align::kRight, "value"},
-               {"meaning", Align::kLeft, "meaning"}});
-  for (const StatRow& row : TraceProcessorStats(outcome)) {
-    if (data_loss && (!row.is_data_loss() || row.value == 0)) continue;
+/// Rows of trace processor's table.
+/// @param shows returns true for those to show
+template <typename Shows>
+Table RowsOf(const StatRows& rows, bool with_severity, Shows shows) {
+  Table table(
+      {{"name", Align::kLeft, "name"},
+       {"idx", Align::kRight, "idx"},
+       with_severity ? Column{"severity", Align::kLeft, "severity"} : DataColumn("severity"),
+       {"value", Align::kRight, "value"},
+       with_severity ? DataColumn("meaning") : Column{"meaning", Align::kLeft, "meaning"}});
+  for (const StatRow& row : rows) {
+    if (!shows(row)) continue;
     table.AddRow({NameCell(row.name), row.index ? NumberCell(*row.index) : Cell(""),
-                  DataCell(Name(row.severity)), CountCell(row.value), NameCell(row.meaning)});
+                  NameCell(Name(row.severity)), CountCell(row.value), NameCell(row.meaning)});
   }
   return table;
+}
+
+/// The counters of traces, as trace processor has them; those that are 0 only for programs.
+Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
+  Report report(context.console, args.format, "stats");
+  RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
+                      ExamineInputs(context, args.input.paths, {}, args.input.only));
+  constexpr const char* kColumns = "input session name idx severity value";
+  if (args.format == Format::kCsv) report.Print(CsvTitles(kColumns));
+  Json traces = Json::array();
+  bool any = false;
+  for (const Examination& examination : inputs.examinations) {
+    if (!examination.trace) return Fail(ErrorCode::kCorrupt, *examination.error);
+    const TraceFacts& trace = *examination.trace;
+    const StatRows all = StatRowsOf(trace);
+    uint64_t zeros = 0;
+    const Table rows = RowsOf(all, !args.data_loss, [&](const StatRow& row) {
+      if (args.data_loss) return row.is_data_loss() && row.value > 0;
+      zeros += row.value == 0 ? 1 : 0;
+      return row.value > 0 || !report.is_text();
+    });
+    any |= args.data_loss && !rows.empty();
+    Json one = {{"input", examination.subject.file}, {"session", trace.session}};
+    if (args.format == Format::kCsv)
+      for (Json& row : rows.ToJson()) {
+        row.update(one);
+        report.Print(CsvRow(kColumns, row));
+      }
+    one["counters"] = rows.ToJson();
+    traces.push_back(std::move(one));
+    report.Section(Printable(examination.subject.file), rows);
+    if (rows.empty() && args.data_loss) report.Print("No counter shows a data loss.\n");
+    if (zeros > 0) report.Print(fmt::format("{} more are 0.\n", zeros));
+  }
+  report.Data("traces", std::move(traces));
+  RS_RETURN_IF_ERROR(report.Finish());
+  return any ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 /// What made one counter count.
@@ -152,8 +192,11 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
     GapAnalysis* const analysis = finds ? &run.Add<GapAnalysis>(nullptr, SIZE_MAX) : nullptr;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     if (finds) analysis->Finish(run.totals());
-    const Table rows = args.explain ? RowsOf(analysis->counters(), *args.explain, outcome)
-                                    : RowsOf(outcome, args.data_loss);
+    const Table rows = args.explain
+                           ? RowsOf(analysis->counters(), *args.explain, outcome)
+                           : RowsOf(TraceProcessorStats(outcome), false, [&](const auto& row) {
+                               return !args.data_loss || (row.is_data_loss() && row.value > 0);
+                             });
     bool any = finds && !rows.empty();
     if (any && OnlyHarmless(analysis->counters(), outcome)) any = false;
     if (is_csv) {
@@ -197,19 +240,22 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
 Command StatsCommand() {
   return {
       "stats",
-      "Replay a log and print all counters, or only the losses",
-      "Replays like 'ringscope replay' and prints the counters of the buffers and the service. "
+      "Print all counters of a log or a trace, or only the losses",
+      "Of a trace: the rows of trace processor's stats table that can be counted without importing "
+      "it, as far as they are not 0; JSON and CSV have the zeros, too. Of a log: replays like "
+      "'ringscope replay' and prints the counters of the buffers and the service. "
       "With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
       "the trace config, from 0. With --explain: the record, the chunk and the reason of each "
       "count of one counter.",
       {{"ringscope stats session.tblog", "All counters, buffers side by side"},
+       {"ringscope stats trace.pftrace", "The counters that trace processor has of this trace"},
        {"ringscope stats --data-loss session.tblog", "Did this session lose anything, and why?"},
        {"ringscope stats --explain abi_violations session.tblog",
         "Which records made this counter count?"},
        {"ringscope stats --data-loss --size 64MiB session.tblog",
         "Would a larger buffer have helped?"}},
-      BindSessions(SetUp, RunStats),
+      BindSessions(SetUp, RunStats, RunTraceStats),
       {.notice = "Done, and --data-loss or --explain found a loss; or the input was damaged and "
                  "what could be read was used."}};
 }

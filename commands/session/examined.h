@@ -140,15 +140,20 @@ size_t HolesListedFor(const Args& args) {
 /// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
 /// examined in its place, as doctor does; options that only a replay has are an error then.
 /// @param Args has `input`, `format`, and is_about_replays(): such an option is given
+/// @param run_traces what to do with traces instead; nullptr: as doctor does
 template <typename Args>
 std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
                                               Result<ExitCode> (*run)(const Args&, SessionReader&,
-                                                                      Context&)) {
+                                                                      Context&),
+                                              Result<ExitCode> (*run_traces)(const Args&,
+                                                                             Context&) = nullptr) {
   return [=](CLI::App& app) -> Runner {
     auto args = std::make_shared<Args>();
     set_up(app, *args);
     return [=](Context& context) -> Result<ExitCode> {
       SessionReader sessions(context, args->input, "replaying");
+      if (sessions.recording().HasTraces() && run_traces != nullptr && !args->is_about_replays())
+        return run_traces(*args, context);
       if (sessions.recording().HasTraces())
         return ReportTraces(context, args->input, args->format, args->is_about_replays(),
                             HolesListedFor(*args));

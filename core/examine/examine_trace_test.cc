@@ -268,7 +268,7 @@ std::vector<Case> Cases() {
       {"service.patches_discarded", [](TraceFacts& f) { f.service.patches_discarded = 4; }},
       {"service.invalid_packets", [](TraceFacts& f) { f.service.invalid_packets = 4; }},
       {"state.unusable", [](TraceFacts& f) { f.sequences[0].skipped = 30; }},
-      {"packet.errors", [](TraceFacts& f) { f.clears_without_sequence = 1; }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kClearSequence); }},
       {"flush.failed",
        [](TraceFacts& f) {
          f.service.flushes_requested = 2;
@@ -291,17 +291,22 @@ std::vector<Case> Cases() {
            f.ftrace.AddStats(wire::AsBytes(
                Message().Uint(1, phase).Inner(10, Message().Uint(2, phase * 5)).text()));
        }},
-      {"packet.errors", [](TraceFacts& f) { f.bundles_without_cpu = 1; }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kBundle); }},
       {"clock.unknown",
        [](TraceFacts& f) {
          f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}};
        }},
+      {"perf.lost", [](TraceFacts& f) { f.content.At(ContentStat::kPerfLostRecords, 2) = 9; }},
+      {"perf.no_callstack", [](TraceFacts& f) { f.profilers.perf_samples = {2, 86, 12, 0}; }},
+      {"heap.profile", [](TraceFacts& f) { f.content.At(ContentStat::kHeapOverran, 700) = 1; }},
+      {"heap.dump", [](TraceFacts& f) { f.profilers.heap_dumps = {{500, {2}, false}}; }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kGraphUnfinished); }},
       {"clock.lost_packets", [](TraceFacts& f) { f.undeferrable = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
       {"clock.no_snapshots", [](TraceFacts& f) { f.snapshots = 0; }},
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.negative_times = 5; }},
-      {"packet.errors", [](TraceFacts& f) { f.track_events_without_time = 5; }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kEventTime, 5); }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
@@ -391,6 +396,44 @@ TEST(ExamineTrace, AllThatSpeaksAgainstTheKernelsBuffers_IsFound) {
                          "The kernel's buffers are drained every 50 ms, which takes CPU time.",
                          "The kernel's buffers have 64 KiB for each CPU, and are drained every 50 "
                          "ms: a CPU that writes more than 1,280 KiB/s loses events."));
+}
+
+TEST(ExamineTrace, LossesOfProfilers_AreWordedWithTheirRemedy) {
+  using Config = proto::DataSourceConfig;
+  const auto source = [](std::string_view name, uint32_t field, const Message& config) {
+    return Message().Inner(proto::TraceConfig::DataSource::kConfig,
+                           Message().Text(Config::kName, name).Inner(field, config));
+  };
+  TraceFacts facts = GoodTrace();
+  facts.config =
+      GoodConfig()
+          .Inner(proto::TraceConfig::kDataSources,
+                 source("android.heapprofd", Config::kHeapprofdConfig,
+                        Message().Uint(proto::HeapprofdConfig::kShmemSizeBytes, 8'388'608)))
+          .Inner(proto::TraceConfig::kDataSources,
+                 source("linux.perf", Config::kPerfEventConfig,
+                        Message().Uint(proto::PerfEventConfig::kRingBufferPages, 128)))
+          .text();
+  facts.content.At(ContentStat::kHeapOverran, 700) = 1;
+  facts.content.At(ContentStat::kPerfLostRecords, 3) = 40;
+  facts.profilers.perf_samples = {2, 86, 12, 0};
+  facts.profilers.heap_dumps = {{500, {2}, false}, {501, {}, true}};
+  std::vector<std::string> found;
+  for (const Finding& finding : ExamineTrace(facts).findings) {
+    found.push_back(finding.what.text);
+    for (const ConfigChange& change : finding.changes)
+      found.back() += " " + change.path + " " + change.value;
+  }
+  EXPECT_THAT(
+      found,
+      ::testing::IsSupersetOf(
+          {"The heap profile of pid 700 ends early: the buffer between the process and heapprofd "
+           "was full. data_sources[1].config.heapprofd_config.shmem_size_bytes 16777216",
+           "The kernel had no space for 40 records of linux.perf. "
+           "data_sources[2].config.perf_event_config.ring_buffer_pages 256",
+           "98 of 100 samples have no callstack: 86 could not be read, 12 not unwound.",
+           "The Java heap dump of pid 500 is not complete: packet 2 is missing.",
+           "The Java heap dump of pid 501 is not complete: its end is missing."}));
 }
 
 TEST(ExamineTrace, CountersOfNoRelease_AreNamedAsFarAsTheyAreKnown) {

@@ -84,6 +84,7 @@ void ExamineSequences(Examiner& examiner);
 void ExamineSession(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
+void ExamineProfilers(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
 /// Of the config alone: what the service refuses or ignores, data sources, and the rest.
 void ExamineRefusals(Examiner& examiner);

@@ -175,19 +175,33 @@ Problems Conclude(Examiner& examiner) {
           .sources = std::move(examiner.sources)};
 }
 
-/// Error counters of trace processor that no other finding is about.
+/// Counters of trace processor that no other finding is about.
 void ExamineErrors(Examiner& examiner, const StatRows& rows) {
-  constexpr std::string_view kExplained[] = {"clock_sync_failure_",
-                                             "sorter_push_event_out_of_order", "ftrace_cpu_",
-                                             "config_write_into_file_no_flush"};
+  // Beginnings of names, and the rule that explains the counter if it found something; empty: the
+  // service's own counters have rules of their own.
+  constexpr std::pair<std::string_view, std::string_view> kExplained[] = {
+      {"clock_sync_failure_", ""},
+      {"sorter_push_event_out_of_order", ""},
+      {"ftrace_cpu_", ""},
+      {"ftrace_kprobe_", ""},
+      {"config_write_into_file_", ""},
+      {"traced_", ""},
+      {"long_trace_mode", ""},
+      {"perf_samples_skipped", "perf.no_callstack"},
+      {"perf_", "perf.lost"},
+      {"heapprofd_", "heap.profile"},
+      {"heap_graph_", "heap.dump"}};
   uint64_t sum = 0;
   Sentence counts;
   for (const StatRow& row : rows) {
-    const bool is_explained = std::ranges::any_of(
-        kExplained, [&](std::string_view start) { return row.name.starts_with(start); });
-    if (row.severity != StatSeverity::kError || row.value == 0 || is_explained) continue;
+    const bool is_explained = std::ranges::any_of(kExplained, [&](const auto& known) {
+      return row.name.starts_with(known.first) &&
+             (known.second.empty() || examiner.HasFound(known.second));
+    });
+    if (row.severity == StatSeverity::kInfo || row.value == 0 || is_explained) continue;
     sum += row.value;
-    counts += Say("{}{} {}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
+    counts += Say("{}{} {}{}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
+                  *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
                   row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
   }
   if (sum > 0)
@@ -203,8 +217,8 @@ Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   if (replay != nullptr) examiner.findings = replay->findings;
   for (const auto examine :
        {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
-        ExamineFtrace, ExamineClocks, ExamineRefusals, ExamineIgnored, ExamineConfigSources,
-        ExamineConfig})
+        ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineRefusals, ExamineIgnored,
+        ExamineConfigSources, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)

@@ -188,6 +188,25 @@ constexpr std::array kRules = {
          "The CPUs' data begin at different times: trace processor makes no slices and counters of "
          "events before the latest of these. It is info for less than a tenth of the events.",
          "A larger buffer: what a busy CPU wrote was overwritten, that of idle ones was not."},
+    // Profilers.
+    Rule{"perf.lost", Harm::kDataLoss, "Samples of linux.perf were lost",
+         "The kernel's ring buffer of perf had no space, the queue of the unwinder was full, or a "
+         "guardrail stopped traced_perf.",
+         "A larger ring_buffer_pages, a lower frequency, or fewer processes in its scope."},
+    Rule{"perf.no_callstack", Harm::kError, "Samples without a callstack",
+         "sample_skipped_reason: the memory or registers of the process could not be read, or its "
+         "callstack was not unwound.",
+         "A lower frequency; processes that are profileable, with unwind tables."},
+    Rule{"heap.profile", Harm::kDataLoss, "A heap profile is not complete",
+         "The buffer between a client and heapprofd was full or corrupted, the client had an error "
+         "or was refused, or packets of the profile are missing.",
+         "A larger shmem_size_bytes, a larger sampling_interval_bytes, or block_client: true."},
+    Rule{
+        "heap.dump", Harm::kDataLoss, "A Java heap dump is not complete",
+        "Packets of the dump are missing, by their numbers, or its last one is. The importer drops "
+        "a dump that does not end.",
+        "A larger buffer of its own for android.java_hprof, or write_into_file; a longer "
+        "data_source_stop_timeout_ms, if the dump was not finished."},
 
     // Clocks and order.
     Rule{
@@ -224,7 +243,8 @@ constexpr std::array kRules = {
 
     Rule{"packet.errors", Harm::kError, "Packets that trace processor drops",
          "Trace processor counts packets, events or clock snapshots that lack a field that they "
-         "need or are malformed: all of its error counters that no other finding is about.",
+         "need or are malformed: all of its counters of errors and losses that no other finding is "
+         "about.",
          "Look at the producers that write them, at what changed the trace since, and whether a "
          "filter of another version did."},
     // The config.

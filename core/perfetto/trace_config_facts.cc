@@ -85,6 +85,12 @@ ConfiguredSource ReadSource(Bytes message) {
   while (const auto field = parts.Next())
     source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
   ReadFtrace(part(config, Config::kFtraceConfig), source);
+  source.perf_ring_pages = wire::LastVarint(part(config, Config::kPerfEventConfig),
+                                            proto::PerfEventConfig::kRingBufferPages)
+                               .value_or(0);
+  source.heap_shm_bytes = wire::LastVarint(part(config, Config::kHeapprofdConfig),
+                                           proto::HeapprofdConfig::kShmemSizeBytes)
+                              .value_or(0);
   return source;
 }
 

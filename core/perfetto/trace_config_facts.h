@@ -46,6 +46,8 @@ struct ConfiguredSource {
   std::optional<uint64_t> ftrace_drain_period_ms = {};
   bool has_all_syscalls = false;
   bool preserves_ftrace = false;  // keeps what the kernel's buffers had before
+  // Of profilers; 0: not set.
+  uint64_t perf_ring_pages = 0, heap_shm_bytes = 0;
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };

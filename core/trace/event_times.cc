@@ -137,7 +137,7 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineF
     if (field.number == kBootNs) boot_ns = field.value;
   });
   if (!has_cpu) {
-    ++facts.bundles_without_cpu;
+    facts.content.Add(ContentStat::kBundle);
     return;
   }
   ClockKey clock = kind == kRawClock ? kMonotonicRaw : kBoot;
@@ -149,12 +149,14 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineF
   wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
     if (field.type != wire::Type::kBytes) return;
     if (field.number == kCompactSched && !AddCompact(field.bytes, clock, out))
-      ++facts.bad_compact_sched;
+      facts.content.Set(ContentStat::kCompactSched, 1);
     if (field.number != kEvent) return;
-    if (const auto time = TimeOfEvent(field.bytes))
+    if (const auto time = TimeOfEvent(field.bytes)) {
       out.Add(clock, *time);
-    else
-      ++facts.events_without_time;
+      AddFtraceEvent(field.bytes, facts.content);
+    } else {
+      facts.content.Add(ContentStat::kBundle);
+    }
   });
 }
 
@@ -182,15 +184,15 @@ class TimesOfPacket {
         return;
       case TracePacket::kPixelModemEvents: {
         uint64_t sum = 0;
-        return wire::ForEachNumber(content, 2, [&](uint64_t ns) { out_.Add({}, sum += ns); });
-      }
-      case TracePacket::kStreamingProfilePacket: {
-        if (!sequence_.running_us) return;
-        uint64_t now = *sequence_.running_us;
-        return wire::ForEachNumber(content, /*deltas*/ 2, [&](uint64_t delta) {
-          out_.Add(kMonotonic, (now += delta) * kNsPerUs);
+        return wire::ForEachNumber(content, 2, [&](uint64_t ns) {
+          if (static_cast<int64_t>(sum += ns) < 0)
+            facts_.content.Add(ContentStat::kModemTime);
+          else
+            out_.Add({}, sum);
         });
       }
+      case TracePacket::kStreamingProfilePacket:
+        return AddStreamingProfile();
       case TracePacket::kChromeEvents:
         if (packet_.timestamp && !packet_.timestamp_clock && !sequence_.default_clock)
           return out_.Add(kMonotonic, *packet_.timestamp);
@@ -218,21 +220,64 @@ class TimesOfPacket {
     });
   }
 
-  void AddTrackEvent() {
-    constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16;
-    std::optional<uint64_t> delta, absolute;
-    wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
-      if (field.number == kDeltaUs) delta = field.value;
-      if (field.number == kAbsoluteUs) absolute = field.value;
+  void AddStreamingProfile() {
+    if (!sequence_.running_us) return;
+    auto now = static_cast<int64_t>(*sequence_.running_us);
+    bool is_valid = now >= 0;  // else the rest is lost
+    wire::ForEachNumber(packet_.content_bytes, /*deltas*/ 2, [&](uint64_t delta) {
+      is_valid &= (now += static_cast<int64_t>(delta)) >= 0;
+      if (is_valid) out_.Add(kMonotonic, static_cast<uint64_t>(now) * kNsPerUs);
     });
+    if (!is_valid) facts_.content.Add(ContentStat::kStreamingTime);
+  }
+
+  void AddTrackEvent() {
+    constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16, kLegacy = 6, kType = 9, kTrack = 11,
+                       kExtra = 12, kValue = 30, kDouble = 44, kExtraDouble = 46;
+    std::optional<uint64_t> delta, absolute;
+    TrackEventShape& event = out_.event = {};
+    wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
+      switch (field.number) {
+        case kDeltaUs:
+          delta = field.value;
+          break;
+        case kAbsoluteUs:
+          absolute = field.value;
+          break;
+        case kLegacy:
+          event.legacy = field.bytes;
+          break;
+        case kType:
+          event.type = field.value;
+          break;
+        case kTrack:
+          event.track = field.value;
+          break;
+        case kExtra:
+        case kExtraDouble:
+          event.has_extra = true;
+          break;
+        case kValue:
+        case kDouble:
+          event.has_value = true;
+          break;
+        default:
+          break;
+      }
+    });
+    const auto add = [&](uint64_t us) {
+      event.has_negative_time = static_cast<int64_t>(us) < 0;
+      if (!event.has_negative_time) out_.Add(kMonotonic, us * kNsPerUs);
+    };
     if (delta) {
-      if (!sequence_.running_us) return;  // skipped: it needs what is lost
-      *sequence_.running_us += *delta;
-      out_.Add(kMonotonic, *sequence_.running_us * kNsPerUs);
+      event.is_left_out = !sequence_.running_us;
+      if (sequence_.running_us) add(*sequence_.running_us += *delta);
     } else if (absolute) {
-      out_.Add(kMonotonic, *absolute * kNsPerUs);
-    } else if (!AddOwn()) {
-      ++facts_.track_events_without_time;
+      add(*absolute);
+    } else {
+      event.has_own_time = AddOwn();
+      event.is_left_out = !event.has_own_time;
+      facts_.content.Add(ContentStat::kEventTime, event.is_left_out ? 1 : 0);
     }
   }
 
@@ -244,7 +289,7 @@ class TimesOfPacket {
     wire::ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
       if (out_.times.size() < atoms) out_.Add({}, ns);
     });
-    if (out_.times.size() < atoms) ++facts_.atoms_without_time;
+    facts_.content.Add(ContentStat::kAtomTime, atoms - out_.times.size());
     while (out_.times.size() < atoms && AddOwn()) {
     }
   }

@@ -31,6 +31,7 @@ struct EventTimes {
 
   std::vector<Time> times;  // empty: the packet is used when it is read, or as the latest so far
   uint64_t left_out = 0;
+  TrackEventShape event;  // of a track event
 
   void Add(std::optional<ClockKey> clock, uint64_t time) {
     if (times.size() < kMaxTimes)

@@ -53,7 +53,7 @@ TracePacketView ViewTracePacket(Bytes packet) {
         view.sequence_id = static_cast<uint32_t>(field.value);
         break;
       case TracePacket::kInternedData:
-        view.has_interned_data = true;
+        view.interned_data = field.bytes;
         break;
       case TracePacket::kSequenceFlags:
         view.clears_state |=

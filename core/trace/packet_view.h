@@ -27,11 +27,11 @@ struct TracePacketView {
   uint32_t dropped = 0;      // previous_packet_dropped
   bool clears_state = false;
   bool needs_state = false;
-  bool has_interned_data = false;
   std::optional<int32_t> uid, pid;  // trusted ones
   std::optional<uint64_t> timestamp;
   std::optional<uint32_t> timestamp_clock;
-  std::optional<Bytes> defaults;  // TracePacketDefaults
+  std::optional<Bytes> defaults;       // TracePacketDefaults
+  std::optional<Bytes> interned_data;  // InternedData
   /// Number of the field that holds the packet's data; 0: there is none. Interned data and defaults
   /// are never it.
   uint32_t content = 0;

@@ -10,9 +10,6 @@
 namespace ringscope {
 namespace {
 
-constexpr StatSeverity kInfoRow = StatSeverity::kInfo, kLossRow = StatSeverity::kDataLoss,
-                       kErrorRow = StatSeverity::kError;
-
 constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {{
     {"traced_buf_patches_failed",
      "patches that were refused, or whose chunk was overwritten: packets that stay incomplete"},
@@ -44,19 +41,21 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {
     {"ftrace_kprobe_misses_delta", "kprobes that the kernel could not record"},
 }};
 
-constexpr StatSeverity LossIf(bool is_data_loss) { return is_data_loss ? kLossRow : kInfoRow; }
+constexpr StatSeverity LossIf(bool is_data_loss) { return is_data_loss ? kLossStat : kInfoStat; }
 
 void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
                 StatSeverity severity, uint64_t value) {
   StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
   for (const auto& [known, text] : kMeanings)
     if (known == row.name) row.meaning = text;
+  for (const ContentStatRow& content : kEnumRows<ContentStat>)
+    if (content.name == row.name) row.meaning = content.text;
 }
 
 void AddPhaseRows(StatRows& rows, const std::string& name, std::optional<uint32_t> cpu,
                   const FtracePhases& phases, std::optional<StatSeverity> delta) {
-  if (phases.begin) AddStatRow(rows, name + "_begin", cpu, kInfoRow, *phases.begin);
-  if (phases.end) AddStatRow(rows, name + "_end", cpu, kInfoRow, *phases.end);
+  if (phases.begin) AddStatRow(rows, name + "_begin", cpu, kInfoStat, *phases.begin);
+  if (phases.end) AddStatRow(rows, name + "_end", cpu, kInfoStat, *phases.end);
   if (delta && phases.delta()) AddStatRow(rows, name + "_delta", cpu, *delta, *phases.delta());
 }
 
@@ -66,27 +65,17 @@ void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
   for (const ClockProblem& problem : facts.clock_problems)
     failed[static_cast<size_t>(problem.failure)] += problem.packets;
   AddFtraceRows(rows, facts.ftrace);
-  const auto add = [&](const char* name, uint64_t value, StatSeverity severity = kErrorRow) {
+  const auto add = [&](const char* name, uint64_t value, StatSeverity severity = kErrorStat) {
     AddStatRow(rows, name, {}, severity, value);
   };
-  add("ftrace_bundle_tokenizer_errors", facts.bundles_without_cpu + facts.events_without_time);
-  add("compact_sched_has_parse_errors", facts.bad_compact_sched > 0 ? 1 : 0);
   add("clock_sync_failure_unknown_source_clock", failed[0]);
   add("clock_sync_failure_unknown_target_clock", failed[1]);
   add("clock_sync_failure_no_path", failed[2]);
-  add("clock_sync_failure_undeferrable_packet_loss", facts.undeferrable, kLossRow);
-  add("incremental_state_cleared_missing_sequence_id", facts.clears_without_sequence);
-  add("previous_packet_dropped_missing_sequence_id", facts.drops_without_sequence);
-  add("trace_packet_defaults_missing_sequence_id", facts.defaults_without_sequence);
-  add("interned_data_missing_sequence_id", facts.interned_without_sequence);
-  add("track_event_missing_timestamp", facts.track_events_without_time);
-  add("atom_timestamp_missing", facts.atoms_without_time);
-  add("gpu_counters_missing_timestamp", facts.gpu_counters_without_time);
-  add("track_descriptor_missing_uuid", facts.tracks_without_uuid);
-  add("track_descriptor_process_missing_pid", facts.process_tracks_without_pid);
-  add("track_descriptor_thread_missing_pid_tid", facts.thread_tracks_without_ids);
-  add("track_event_missing_sequence_id", facts.track_events_without_sequence);
-  add("thread_descriptor_missing_sequence_id", facts.threads_without_sequence);
+  add("clock_sync_failure_undeferrable_packet_loss", facts.undeferrable, kLossStat);
+  for (const ContentStatRow& row : kEnumRows<ContentStat>)
+    if (!row.is_indexed) add(row.name, facts.content[row.value], row.severity);
+  for (const auto& [key, value] : facts.content.indexed())
+    AddStatRow(rows, RowOf(key.first).name, key.second, RowOf(key.first).severity, value);
 }
 
 /// Returns true if nothing ever flushed the producers of a session that was written into a file.
@@ -107,27 +96,28 @@ void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats) {
 
 void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
                  uint64_t dropped_sequences) {
-  AddStatRow(rows, "traced_buf_sequence_packet_loss", index, kLossRow, losses.sequence_packet_loss);
-  AddStatRow(rows, "traced_buf_incremental_sequences_dropped", index, kLossRow, dropped_sequences);
+  AddStatRow(rows, "traced_buf_sequence_packet_loss", index, kLossStat,
+             losses.sequence_packet_loss);
+  AddStatRow(rows, "traced_buf_incremental_sequences_dropped", index, kLossStat, dropped_sequences);
   for (size_t bit = 0; bit < kLossBitNames.size(); ++bit)
     AddStatRow(rows, std::string("traced_buf_data_loss_") + kLossBitNames[bit].name, index,
-               kLossRow, losses.by_bit[bit]);
+               kLossStat, losses.by_bit[bit]);
 }
 
 void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats) {
-  AddStatRow(rows, "long_trace_mode_bytes_overwritten", index, kLossRow, stats.bytes_overwritten);
+  AddStatRow(rows, "long_trace_mode_bytes_overwritten", index, kLossStat, stats.bytes_overwritten);
 }
 
 void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs) {
-  AddStatRow(rows, "config_write_into_file_discard", index, kLossRow, configs);
+  AddStatRow(rows, "config_write_into_file_discard", index, kLossStat, configs);
 }
 
 void AddServiceRows(StatRows& rows, const ServiceStats& service, uint64_t final_flushes_succeeded,
                     uint64_t final_flushes_failed) {
   for (const ServiceField& field : kServiceFields) {
     if (field.value == &ServiceStats::final_flush_outcome) {
-      AddStatRow(rows, "traced_final_flush_succeeded", {}, kInfoRow, final_flushes_succeeded);
-      AddStatRow(rows, "traced_final_flush_failed", {}, kLossRow, final_flushes_failed);
+      AddStatRow(rows, "traced_final_flush_succeeded", {}, kInfoStat, final_flushes_succeeded);
+      AddStatRow(rows, "traced_final_flush_failed", {}, kLossStat, final_flushes_failed);
     } else if (field.proto_field != 0) {
       AddStatRow(rows, std::string("traced_") + field.name, {}, LossIf(field.is_data_loss),
                  service.*field.value);
@@ -141,14 +131,14 @@ void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace) {
     for (const FtraceCounterRow& row : kEnumRows<FtraceCounter>) {
       // Trace processor has no delta of times.
       const auto delta =
-          row.is_time ? std::nullopt : std::optional(row.is_loss ? kErrorRow : kInfoRow);
+          row.is_time ? std::nullopt : std::optional(row.is_loss ? kErrorStat : kInfoStat);
       AddPhaseRows(rows, std::string("ftrace_cpu_") + row.name, index, cpu[row.value], delta);
     }
     if (cpu.bundles_after_loss > 0)
-      AddStatRow(rows, "ftrace_cpu_has_data_loss", index, kLossRow, 1);
+      AddStatRow(rows, "ftrace_cpu_has_data_loss", index, kLossStat, 1);
   }
-  AddPhaseRows(rows, "ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), kInfoRow);
-  AddPhaseRows(rows, "ftrace_kprobe_misses", {}, ftrace.kprobe_misses(), kLossRow);
+  AddPhaseRows(rows, "ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), kInfoStat);
+  AddPhaseRows(rows, "ftrace_kprobe_misses", {}, ftrace.kprobe_misses(), kLossStat);
 }
 
 StatRows StatRowsOf(const TraceFacts& facts) {
@@ -165,7 +155,7 @@ StatRows StatRowsOf(const TraceFacts& facts) {
   if (facts.stats_packets > 0)
     AddServiceRows(rows, facts.service, facts.final_flushes_succeeded, facts.final_flushes_failed);
   const auto add = [&rows](const char* name, uint64_t value) {
-    AddStatRow(rows, name, {}, kErrorRow, value);
+    AddStatRow(rows, name, {}, kErrorStat, value);
   };
   if (facts.has_filter) add("filter_errors", facts.filter_errors);
   add("config_write_into_file_no_flush", LacksFlushes(config, facts) ? 1 : 0);

@@ -11,16 +11,12 @@
 #include "core/base/enum_names.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
+#include "core/trace/content_stats.h"
 #include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 
 struct TraceFacts;
-
-/// Trace processor's severity of a row.
-enum class StatSeverity : uint8_t { kInfo, kDataLoss, kError };
-template <>
-inline constexpr std::array kEnumNames<StatSeverity> = {"info", "data_loss", "error"};
 
 /// A row of trace processor's stats table.
 struct StatRow {

@@ -138,9 +138,17 @@ int64_t TraceClocks::Series::Convert(size_t from, size_t to, int64_t ns) {
   return Less(ns, Less(known[last_used], times[to][last_used]));
 }
 
+/// The trace's clock is fixed from here on. One that no snapshot names is taken as BOOTTIME.
+void TraceClocks::BeginConversions() {
+  constexpr ClockKey kBootClock{0, kBootTime};
+  has_converted_ = true;
+  lacks_boot_time_ = default_clock_ && trace_clock_ != kBootClock &&
+                     (!clocks_.contains(kBootClock) || PathFrom(kBootClock)->empty());
+}
+
 std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
   if (last_.clock == nullptr || last_.key != key) {
-    has_converted_ = true;
+    if (!has_converted_) BeginConversions();
     const auto known = clocks_.find(key);
     if (known == clocks_.end())
       return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
@@ -159,9 +167,10 @@ std::optional<int64_t> TraceClocks::Peek(ClockKey clock, uint64_t time) {
   const auto known = clocks_.find(clock);
   // The step of a packet that is not used is none of the clock's.
   const bool is_step = known != clocks_.end() && known->second.is_incremental;
-  const bool had_converted = has_converted_;
+  const bool had_converted = has_converted_, lacked_boot_time = lacks_boot_time_;
   const std::optional<int64_t> ns = ToTraceTime(clock, is_step ? 0 : time);
   has_converted_ = had_converted;
+  lacks_boot_time_ = lacked_boot_time;
   return ns;
 }
 

@@ -58,6 +58,8 @@ class TraceClocks {
   /// The clock of packets that name none; nullopt if there was no snapshot yet.
   const std::optional<ClockKey>& default_clock() const { return default_clock_; }
   ClockKey trace_clock() const { return trace_clock_; }
+  /// Returns true if BOOTTIME could not be related to the trace's clock at the first conversion.
+  bool lacks_boot_time() const { return lacks_boot_time_; }
   uint64_t snapshots() const { return snapshots_; }
   uint64_t invalid_snapshots() const { return invalid_snapshots_; }
   uint64_t snapshots_left_out() const { return left_out_; }
@@ -94,6 +96,7 @@ class TraceClocks {
   bool SetsTraceClockBack(const std::vector<Reading>& readings) const;
   static std::vector<ClockKey> ClocksOf(const std::vector<Reading>& readings);
   const Path* PathFrom(ClockKey clock);
+  void BeginConversions();
   void ForgetPaths() {
     paths_.clear();
     last_ = {};
@@ -112,7 +115,7 @@ class TraceClocks {
   size_t max_readings_;
   ClockKey trace_clock_;
   std::optional<ClockKey> default_clock_;
-  bool has_converted_ = false;
+  bool has_converted_ = false, lacks_boot_time_ = false;
   size_t readings_ = 0;
   uint64_t snapshots_ = 0, invalid_snapshots_ = 0, left_out_ = 0;
 };

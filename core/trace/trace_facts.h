@@ -11,6 +11,7 @@
 
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
+#include "core/trace/content_stats.h"
 #include "core/trace/ftrace_counters.h"
 #include "core/trace/trace_clocks.h"
 
@@ -111,21 +112,13 @@ struct SlowSource {
 
 /// Counters that trace processor has by machine.
 struct MachineFacts {
-  // Fields that need a sequence, in packets without one.
-  uint64_t clears_without_sequence = 0, drops_without_sequence = 0;
-  uint64_t defaults_without_sequence = 0, interned_without_sequence = 0;
+  ContentCounts content;
+  ProfilerFacts profilers;
   std::vector<ClockProblem> clock_problems;
   uint64_t undeferrable = 0;  // of these packets, those lost as the sorter had given out events
-  // The kernel's ftrace.
-  FtraceCounters ftrace;
-  uint64_t bundles_without_cpu = 0, events_without_time = 0;
-  uint64_t bad_compact_sched = 0;
+  FtraceCounters ftrace;        // of the kernel
   bool has_clock_sync = false;  // of a remote machine: remote_clock_sync relates its clocks
   uint64_t packets = 0;         // of a remote machine
-  // Packets that lack a field.
-  uint64_t track_events_without_time = 0, atoms_without_time = 0, gpu_counters_without_time = 0;
-  uint64_t track_events_without_sequence = 0, threads_without_sequence = 0;
-  uint64_t tracks_without_uuid = 0, process_tracks_without_pid = 0, thread_tracks_without_ids = 0;
 };
 
 /// Facts of a session of a trace file, by trace processor's rules. As MachineFacts it is the

@@ -151,7 +151,9 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
     FactsOf(packet.machine).has_clock_sync = true;
   } else if (IsUsable(packet, offset, *sequence)) {
     times = AddTimes(packet, *sequence);
-    CountMissingFields(packet);
+    MachineFacts& machine = FactsOf(packet.machine);
+    content_.Add(packet, times_.event, times ? std::optional(times->first_ns) : std::nullopt,
+                 sequence->content, machine.content, machine.profilers);
   } else if (packet.sequence_id != 0) {
     is_skipped = true;
     if (const auto own_ns = OwnTime(packet, *sequence)) AddTo(facts.skipped_span, *own_ns);
@@ -227,14 +229,16 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
       packet.content == TracePacket::kTrackEvent && packet.dropped == 0 &&
       wire::LastVarint(packet.content_bytes, proto::TrackEvent::kNameIid))
     ++sequence.facts.nameless;
+  if (packet.clears_state || packet.defaults || packet.interned_data)
+    sequence.content.Update(packet);
   if (packet.has_sequence_id) return;
-  MachineFacts& machine = FactsOf(packet.machine);
+  ContentCounts& counts = FactsOf(packet.machine).content;
   if (packet.clears_state)
-    ++machine.clears_without_sequence;
+    counts.Add(ContentStat::kClearSequence);
   else if (packet.dropped != 0)
-    ++machine.drops_without_sequence;
-  if (packet.defaults) ++machine.defaults_without_sequence;
-  if (packet.has_interned_data) ++machine.interned_without_sequence;
+    counts.Add(ContentStat::kDropSequence);
+  if (packet.defaults) counts.Add(ContentStat::kDefaultsSequence);
+  if (packet.interned_data) counts.Add(ContentStat::kInternedSequence);
 }
 
 /// Returns true if trace processor uses the packet: it needs no incremental state, or has it.
@@ -251,34 +255,14 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
   return sequence.state.valid();
 }
 
-/// Counts what a packet that trace processor uses lacks.
-void TraceScan::CountMissingFields(const TracePacketView& packet) {
-  const Bytes content = packet.content_bytes;
-  constexpr uint32_t kUuid = 1, kPid = 1, kTid = 2, kThread = 4, kCounters = 2;
-  if (packet.content == TracePacket::kThreadDescriptor && !packet.has_sequence_id) {
-    ++FactsOf(packet.machine).threads_without_sequence;
-  } else if (packet.content == TracePacket::kGpuCounterEvent && !packet.timestamp) {
-    if (wire::LastBytes(content, kCounters)) ++FactsOf(packet.machine).gpu_counters_without_time;
-  } else if (packet.content == TracePacket::kTrackDescriptor) {
-    const auto thread = wire::LastBytes(content, kThread);
-    const auto process = wire::LastBytes(content, proto::TrackDescriptor::kProcess);
-    MachineFacts& machine = FactsOf(packet.machine);
-    if (!wire::LastVarint(content, kUuid))
-      ++machine.tracks_without_uuid;
-    else if (thread && (!wire::LastVarint(*thread, kPid) || !wire::LastVarint(*thread, kTid)))
-      ++machine.thread_tracks_without_ids;
-    else if (!thread && process && !wire::LastVarint(*process, kPid))
-      ++machine.process_tracks_without_pid;
-  }
-}
-
 /// Counts the events of a packet, up to the first whose time cannot be converted.
 /// @return their times; nullopt if none is known, or trace processor drops them all
 std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
   if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
-    ++machine.track_events_without_sequence;
+    machine.content.Add(ContentStat::kEventSequence);
+    times_.event.is_left_out = true;
     return std::nullopt;
   }
   ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), machine, times_);
@@ -291,7 +275,10 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
       break;
     }
     if (*ns < 0) {
-      ++facts_.negative_times;
+      if (packet.content == TracePacket::kTrackEvent && times_.event.has_own_time)
+        times_.event.has_negative_time = true;
+      else
+        ++facts_.negative_times;
       continue;
     }
     order_.AddEvent(*ns);
@@ -367,6 +354,9 @@ std::optional<TimeHole> HoleFinder::Find() const {
 
 TraceFacts TraceScan::Finish() {
   facts_.hole = holes_.Find();
+  facts_.content.Set(ContentStat::kClockDomains, clocks_.host().lacks_boot_time() ? 1 : 0);
+  for (auto& [machine, remote] : facts_.remotes)
+    remote.content.Set(ContentStat::kClockDomains, clocks_.Of(machine).lacks_boot_time() ? 1 : 0);
   facts_.snapshots = clocks_.host().snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
   facts_.snapshots_left_out = clocks_.host().snapshots_left_out();
@@ -385,6 +375,7 @@ TraceFacts TraceScan::Finish() {
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
+    content_.Finish(entry->second.content, FactsOf(facts.machine).profilers);
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
@@ -392,6 +383,7 @@ TraceFacts TraceScan::Finish() {
     }
     facts_.sequences.push_back(std::move(facts));
   }
+  if (content_.has_unfinished_graph()) facts_.content.Add(ContentStat::kGraphUnfinished);
   std::ranges::sort(facts_.sequences, {},
                     [](const TraceSequence& one) { return KeyOf(one.machine, one.id); });
   return std::move(facts_);

@@ -162,6 +162,7 @@ class TraceScan {
     SequenceTime time;
     IncrementalState state;
     bool is_seen = false;  // it has a packet
+    SequenceContent content;
     std::optional<int64_t> last_ns;
     uint32_t loss_bits = 0;  // reported, since then
   };
@@ -173,7 +174,6 @@ class TraceScan {
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
   std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
   std::optional<int64_t> OwnTime(const TracePacketView& packet, const Sequence& sequence);
-  void CountMissingFields(const TracePacketView& packet);
   void AddFailure(uint32_t machine, ClockKey clock);
   void CloseHole(Sequence& sequence, int64_t ns);
   void AddContent(const TracePacketView& packet, uint64_t bytes, bool is_skipped,
@@ -193,6 +193,7 @@ class TraceScan {
   EventOrder order_;
   HoleFinder holes_;
   EventTimes times_;
+  ContentScan content_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by machine and id
   // The last one asked for, as most packets are of the same; nodes of the map stay in their places.
   uint64_t last_key_ = 0;

@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/examine/examination.h"
+#include "core/testing/message_text.h"
 #include "core/trace/stat_rows.h"
 #include "formats/testing/testdata.h"
 #include "formats/trace/trace_file_scan.h"
@@ -125,6 +126,49 @@ TEST(DoctorOfCaptures, ALosslessSessionHasItsViolationOnly) {
   for (const Finding& finding : ExamineTrace(ScanCapture("lossless-v2")).findings)
     if (finding.harm >= Harm::kWarning) harmful.emplace_back(finding.rule->id);
   EXPECT_EQ(harmful, std::vector<std::string>{"buffer.abi_violations"});
+}
+
+/// A trace in which each counter can have a row.
+TraceFacts TraceWithAllCounters() {
+  using testing::Sub;
+  using testing::Uint;
+  TraceFacts facts;
+  facts.stats_packets = 1;
+  facts.has_filter = true;
+  facts.config = Uint(proto::TraceConfig::kWriteIntoFile, 1);
+  facts.discards_into_file[0] = 1;
+  TraceBuffer& buffer = facts.buffers.emplace_back();
+  buffer.has_stats = buffer.has_losses = true;
+  for (const uint64_t phase : {1, 2}) {
+    std::string cpu;
+    for (uint32_t field = 1; field < 10; ++field) cpu += Uint(field, 0);
+    const std::string stats = Uint(1, phase) + Sub(2, cpu) + Sub(10, Uint(1, 0) + Uint(2, 0));
+    facts.ftrace.AddStats(wire::AsBytes(stats));
+  }
+  facts.ftrace.AddBundle(wire::AsBytes(Uint(1, 0) + Uint(3, 1)));
+  for (const ContentStatRow& row : kEnumRows<ContentStat>)
+    if (row.is_indexed) facts.content.At(row.value, 0) = 0;
+  return facts;
+}
+
+TEST(CountersOfTraceProcessor, AreCountedOrListedInTheDocumentation) {
+  std::map<std::string, std::string> severities;  // by name
+  for (const StatRow& row : StatRowsOf(TraceWithAllCounters()))
+    severities[row.name] = Name(row.severity);
+  std::istringstream lines(testing::ReadTestdata("trace_processor_losses.tsv"));
+  const std::string page = testing::ReadTestdata("../docs/traces.md");
+  const std::string list = page.substr(page.find("## Counters"));
+  size_t rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    const std::string name = line.substr(0, line.find('\t'));
+    ++rows;
+    const auto counted = severities.find(name);
+    EXPECT_NE(counted == severities.end(), list.find("`" + name + "`") == std::string::npos)
+        << name;
+    if (counted != severities.end()) EXPECT_EQ(name + "\t" + counted->second, line);
+  }
+  EXPECT_EQ(rows, 217u);
 }
 
 }  // namespace
