@@ -241,8 +241,9 @@ void ExamineDamage(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.error_count > 0)
     examiner.Add("trace.corrupt",
-                 Say("{} in the file {} damaged.", Number("places", facts.error_count, "place"),
-                     Is(facts.error_count)),
+                 Say("{} in the file {} damaged{}{}.", Number("places", facts.error_count, "place"),
+                     Is(facts.error_count), facts.error_count == 1 ? ": " : "",
+                     facts.error_count == 1 ? facts.errors.front().what : ""),
                  {.where = Say("offset {}: {}", Number("offset", facts.errors.front().offset),
                                facts.errors.front().what),
                   .proof = "Trace processor refuses to import the file after the first of them.",

@@ -12,11 +12,13 @@ constexpr std::array kRules = {
          "The file has no packets, or only those of the tracing service itself.",
          "Check that the data sources are registered under exactly the names in the config, and "
          "that their producers are connected while the session runs."},
-    Rule{"trace.corrupt", Harm::kError, "The file is damaged",
-         "Bytes that are not a packet. Trace processor stops its import there; ringscope continues "
-         "at the next packet that it can find.",
-         "Copy the file once more from where it was recorded. Traces that were cut or joined by "
-         "other tools must be cut between packets."},
+    Rule{
+        "trace.corrupt", Harm::kError, "The file is damaged",
+        "Bytes that are not a packet. Trace processor stops its import there; ringscope continues "
+        "at the next packet that it can find.",
+        "Copy the file once more from where it was recorded, as binary; 'ringscope verify "
+        "--repair' saves the packets that are whole. Traces that were cut or joined by other tools "
+        "must be cut between packets."},
     Rule{"trace.cut_off", Harm::kWarning, "The file ends too early",
          "It ends within a packet, or its events end before the session did, and the statistics, "
          "which the service writes last, are missing.",

@@ -19,6 +19,8 @@ auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {
       if (packet.sequence_id > kServiceSequenceId) break;
       return has_content_ && (has_config_ || has_uuid_) ? Place::kPerhapsNext : Place::kSame;
     case proto::TracePacket::kTraceStats:
+      has_content_ = true;
+      return kept_.empty() ? Place::kSame : Place::kPerhapsNext;
     case proto::TracePacket::kServiceEvent:
       has_content_ = true;
       return Place::kSame;
@@ -44,6 +46,10 @@ auto SessionSplit::PlaceOfOpening(bool was_opened, bool& has_this) -> Place {
 
 Status SessionSplit::Add(const RawPacket& packet, const TracePacketView& view) {
   const Place place = PlaceOf(view);
+  // Snapshots after statistics begin another pass.
+  const bool is_stats = view.content == proto::TracePacket::kTraceStats;
+  if (place == Place::kPerhapsNext && has_kept_stats_) RS_RETURN_IF_ERROR(Finish());
+  has_kept_stats_ = is_stats && place == Place::kPerhapsNext;
   if (place == Place::kPerhapsNext && kept_bytes_ + packet.bytes.size() <= kMaxKept) {
     kept_bytes_ += packet.bytes.size();
     kept_.push_back({packet, std::string(wire::AsText(packet.bytes))});

@@ -360,6 +360,13 @@ TEST(SessionSplit, SessionsWithoutAConfigHaveAUuid) {
   EXPECT_EQ(Split("kuipskcuip"), "kuips|kcuip");
 }
 
+// Old services write statistics with each pass, before the config.
+TEST(SessionSplit, StatisticsBeforeTheConfigAreOfItsSession) {
+  EXPECT_EQ(Split("kkscipkksppkks"
+                  "kkscip"),
+            "kkscipkksppkks|kkscip");
+}
+
 TEST(SessionSplit, PacketsBeforeTheOpeningAreOfTheFirstSession) {
   EXPECT_EQ(Split("pkcpuip"), "pkcpuip");
 }

@@ -303,6 +303,14 @@ std::optional<TextPlace> Descriptors::FindInText(std::string_view message, std::
   return place;
 }
 
+bool Descriptors::CanParse(std::string_view message, Bytes bytes) const {
+  const MessageType* const type = pool().Find(message);
+  if (type == nullptr || bytes.size() > INT_MAX) return false;
+  google::protobuf::Arena arena;
+  Message* const parsed = pool().messages.GetPrototype(type)->New(&arena);
+  return parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
 std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
   constexpr const char* kMalformed = "# what follows cannot be parsed\n";
   const MessageType* const type = pool().Find(message);

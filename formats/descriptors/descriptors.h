@@ -53,6 +53,10 @@ class Descriptors {
   /// Returns a message in text format, a field per line, with a comment where it is malformed.
   std::string Text(std::string_view message, Bytes bytes) const;
 
+  /// Returns true if protobuf's own parser can read the message, and all messages in it that are
+  /// known.
+  bool CanParse(std::string_view message, Bytes bytes) const;
+
   /// Finds a field in a message's text, or as much of the way as there is; nullopt if it cannot be
   /// parsed.
   std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,

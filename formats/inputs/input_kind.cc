@@ -14,6 +14,7 @@
 #include "formats/io/line_reader.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
+#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {
@@ -111,6 +112,14 @@ bool IsTextByte(char c) {
          c == '\x1B';
 }
 
+/// The words of the first magic that the bytes have, or an empty text.
+const char* MagicWords(std::string_view content) {
+  for (const Magic& magic : kMagics)
+    if (content.size() >= magic.offset && content.substr(magic.offset).starts_with(magic.bytes))
+      return magic.words;
+  return "";
+}
+
 /// The kind of an input, and its start.
 struct InputStart {
   InputKind kind = InputKind::kOther;
@@ -130,8 +139,12 @@ InputStart LookAtStart(std::string start) {
     return known;
   }
   known.content.resize(std::min(known.content.size(), kLookedAt));
-  known.kind =
-      IsTrace(wire::AsBytes(known.content)) ? InputKind::kTrace : KindOfText(known.content);
+  const Bytes content = wire::AsBytes(known.content);
+  known.kind = IsTrace(content) ? InputKind::kTrace : KindOfText(known.content);
+  // A trace can be damaged at its start, or follow what is none of it.
+  if (known.kind == InputKind::kOther && *MagicWords(known.content) == '\0' &&
+      (HasTextLineEnds(content) || HasWholePacket(content)))
+    known.kind = InputKind::kTrace;
   return known;
 }
 
@@ -170,10 +183,7 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kEvents) words = "a file of events of a replay";
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
   if (content.empty()) return "a compressed file without content";
-  for (const Magic& magic : kMagics)
-    if (words.empty() && content.size() >= magic.offset &&
-        content.substr(magic.offset).starts_with(magic.bytes))
-      words = magic.words;
+  if (words.empty()) words = MagicWords(content);
   const bool is_text = std::ranges::all_of(content, IsTextByte);
   const size_t start_of_text = std::min(content.find_first_not_of(" \t\r\n"), content.size());
   for (const Magic& text : kTextStarts)

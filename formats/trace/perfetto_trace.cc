@@ -20,6 +20,9 @@ namespace {
 
 constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
 
+constexpr uint8_t kPacketTag =
+    uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
+
 // Limits of the search after damage: the size of a candidate, and the bytes of all candidates.
 constexpr size_t kMaxCandidate = size_t{64} << 10;
 constexpr uint64_t kSearchBudget = uint64_t{256} << 20;
@@ -169,7 +172,7 @@ Result<bool> TraceFraming::Resync() {
     }
     window_.Drop(static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes.data()));
     Has(kMaxCandidate + kMaxFieldHead);
-    if (IsPacketAtFront(budget)) {
+    if (WholePacketAt(window_.bytes(), budget) > 0) {
       is_cut_off_ = false;  // a wrong length reached beyond the end
       return true;
     }
@@ -178,21 +181,75 @@ Result<bool> TraceFraming::Resync() {
   return false;
 }
 
-bool TraceFraming::IsPacketAtFront(uint64_t& budget) {
-  const Bytes bytes = window_.bytes();
+bool TraceFraming::IsFollowedByPacket() {
+  Has(returned_ + kMaxCandidate + kMaxFieldHead);
+  uint64_t budget = kMaxCandidate;
+  if (window_.size() > returned_ && WholePacketAt(window_.bytes().subspan(returned_), budget) > 0)
+    return true;
+  returned_ = 0;
+  return false;
+}
+
+size_t WholePacketAt(Bytes bytes, uint64_t& budget) {
+  if (bytes.empty() || bytes.front() != kPacketTag) return 0;
   const wire::Varint size = wire::ReadVarint(bytes.subspan(1));
   const size_t head = 1 + size.size;
-  if (size.size == 0 || size.value > kMaxCandidate || size.value > bytes.size() - head)
-    return false;
+  if (size.size == 0 || size.value > kMaxCandidate || size.value > bytes.size() - head) return 0;
   const size_t end = head + static_cast<size_t>(size.value);
-  if (end < bytes.size() && bytes[end] != kPacketTag) return false;
+  if (end < bytes.size() && bytes[end] != kPacketTag) return 0;
   budget -= std::min<uint64_t>(budget, end);
   const Bytes packet = bytes.subspan(head, end - head);
   const TracePacketView view = ViewTracePacket(packet);
-  return view.is_well_formed && ((view.sequence_id != 0 && view.uid) || PackedIn(packet));
+  const bool is_packet =
+      view.is_well_formed && ((view.sequence_id != 0 && view.uid) || PackedIn(packet));
+  return is_packet ? end : 0;
+}
+
+bool HasWholePacket(Bytes bytes) {
+  uint64_t budget = uint64_t{16} << 20;
+  for (; !bytes.empty() && budget > 0; bytes = bytes.subspan(1))
+    if (WholePacketAt(bytes, budget) > 0) return true;
+  return false;
+}
+
+bool HasTextLineEnds(Bytes start) {
+  constexpr uint8_t kFeed = '\n', kReturn = '\r';
+  if (start.size() < 2 || start[0] != kReturn || start[1] != kFeed) return false;
+  for (size_t i = 1; i < start.size(); ++i)
+    if (start[i] == kFeed && start[i - 1] != kReturn) return false;
+  return true;
 }
 
 namespace {
+
+/// Gives a source's bytes without the CR before each LF.
+class LineFeedSource : public ByteSource {
+ public:
+  explicit LineFeedSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  const std::string& path() const override { return source_->path(); }
+
+ protected:
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    size_t size = 0;
+    while (size == 0) {
+      // A CR that was read last waits for what follows it.
+      const size_t kept = has_return_ ? 1 : 0;
+      if (into.size() <= kept) return size;
+      if (has_return_) into[0] = '\r';
+      RS_ASSIGN_OR_RETURN(const size_t got, source_->Read(into.subspan(kept)));
+      const size_t all = kept + got;
+      has_return_ = got > 0 && into[all - 1] == '\r';
+      for (size_t i = 0; i < all - (has_return_ ? 1 : 0); ++i)
+        if (into[i] != '\r' || i + 1 == all || into[i + 1] != '\n') into[size++] = into[i];
+      if (got == 0) break;
+    }
+    return size;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  bool has_return_ = false;
+};
 
 // Packets inside packets may unpack to the slack and this multiple of their size.
 constexpr uint64_t kMaxRatio = 100;
@@ -225,8 +282,17 @@ class AllowedSource : public ByteSource {
 
 Status TraceReader::Start(std::unique_ptr<ByteSource> source, ByteSink* copy) {
   size_ = source->size();
-  constexpr size_t kLongestMagic = 4;
-  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLongestMagic));
+  constexpr size_t kLookedAt = size_t{64} << 10;
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kLookedAt));
+  if (HasTextLineEnds(wire::AsBytes(start))) {
+    source = std::make_unique<LineFeedSource>(std::move(source));
+    const Error error{ErrorCode::kCorrupt,
+                      "each LF became CR LF, as in a copy in text mode (Windows, 'adb shell')",
+                      {source->path(), 0, {}},
+                      "'ringscope verify --repair' undoes it"};
+    if (on_damage_ == OnDamage::kFail) return tl::unexpected<Error>(error);
+    Note(0, 0, error, false);
+  }
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) {
     compressed_ = content.get();
     source = std::move(content);
@@ -240,10 +306,32 @@ Status TraceReader::Start(std::unique_ptr<ByteSource> source, ByteSink* copy) {
 }
 
 Result<bool> TraceReader::Next(RawPacket& packet) {
+  TracePacketView view;
+  return NextViewed(packet, view);
+}
+
+Result<bool> TraceReader::NextViewed(RawPacket& packet, TracePacketView& view) {
   RS_RETURN_IF_ERROR(status_);
-  auto more = ReadOuter(packet);
-  if (!more) status_ = tl::unexpected<Error>(more.error());
-  return more;
+  while (true) {
+    auto more = ReadOuter(packet);
+    if (!more) status_ = tl::unexpected<Error>(more.error());
+    if (!more || !*more) return more;
+    view = ViewTracePacket(packet.bytes);
+    if (view.is_well_formed || on_damage_ == OnDamage::kFail) return true;
+    RS_RETURN_IF_ERROR(SkipMalformed(packet));
+  }
+}
+
+/// Notes a packet whose fields cannot be read to its end. Its size may be wrong: then the next one
+/// is inside it.
+Status TraceReader::SkipMalformed(const RawPacket& packet) {
+  const Error error{ErrorCode::kCorrupt,
+                    "a packet whose fields cannot be read to its end",
+                    {path_, packet.offset, {}},
+                    ""};
+  if (!inner_ && !outer_->IsFollowedByPacket()) return SkipDamage(error);
+  Note(packet.offset, inner_ ? 0 : outer_->offset() - packet.offset, error, false);
+  return {};
 }
 
 Result<uint64_t> TraceReader::ReadSessions(
@@ -251,10 +339,11 @@ Result<uint64_t> TraceReader::ReadSessions(
   constexpr uint64_t kPacketsBetween = 4096;
   uint64_t packets = 0;
   RawPacket packet;
+  TracePacketView view;
   while (true) {
-    RS_ASSIGN_OR_RETURN(const bool more, Next(packet));
+    RS_ASSIGN_OR_RETURN(const bool more, NextViewed(packet, view));
     if (!more) break;
-    RS_RETURN_IF_ERROR(split.Add(packet, ViewTracePacket(packet.bytes)));
+    RS_RETURN_IF_ERROR(split.Add(packet, view));
     if (++packets % kPacketsBetween == 0 && progress) progress(position(), size().value_or(0));
   }
   RS_RETURN_IF_ERROR(split.Finish());

@@ -51,6 +51,10 @@ class TraceFraming {
   /// after which another packet begins or the source ends.
   /// @return false: there is none
   Result<bool> Resync();
+  /// After a packet that is damaged: returns true if another follows at once. Else its size is
+  /// taken for wrong, and Resync searches in it.
+  bool IsFollowedByPacket();
+
   /// After an error: whether it was a packet that is too large and was passed over, so that the
   /// next one follows.
   bool has_skipped() const { return has_skipped_; }
@@ -64,9 +68,6 @@ class TraceFraming {
   uint64_t offset() const { return window_.offset() + returned_; }
 
  private:
-  static constexpr uint8_t kPacketTag =
-      uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
-
   /// Bytes of a field, and how many of them precede its content.
   struct Extent {
     size_t head;
@@ -82,7 +83,6 @@ class TraceFraming {
   Result<bool> Skip(size_t head, uint64_t content);
   /// Bytes from the window's front to the source's end; nullopt if it is not known.
   std::optional<uint64_t> LeftInSource() const;
-  bool IsPacketAtFront(uint64_t& budget);
   /// @param at offset in the window, of what is no varint, or ends with the source
   tl::unexpected<Error> FailAtVarint(size_t at, const char* expected);
   tl::unexpected<Error> FailOfSource();
@@ -96,6 +96,17 @@ class TraceFraming {
   std::optional<Error> failed_;  // the source's
   bool is_cut_off_ = false;
 };
+
+/// Returns the size of a packet with its field, if the bytes begin with one that has what the
+/// service appends, and that another packet or the bytes' end follows; else 0.
+/// @param budget bytes that may still be read, of which what was read is taken
+size_t WholePacketAt(Bytes bytes, uint64_t& budget);
+/// Returns true if a packet is in the bytes, whatever is before it.
+bool HasWholePacket(Bytes bytes);
+
+/// Returns true for the start of a trace in which each LF became CR LF, as copies in text mode have
+/// it. Those are read without the CRs.
+bool HasTextLineEnds(Bytes start);
 
 /// Counters of buffers at an earlier moment.
 using TakenStats = std::map<BufferId, BufferStats>;
@@ -208,8 +219,10 @@ class TraceReader {
       : on_damage_(on_damage), max_packet_(max_packet) {}
 
   Status Start(std::unique_ptr<ByteSource> source, ByteSink* copy);
+  Result<bool> NextViewed(RawPacket& packet, TracePacketView& view);
   Result<bool> ReadOuter(RawPacket& packet);
   Result<bool> ReadInner(RawPacket& packet);
+  Status SkipMalformed(const RawPacket& packet);
   void OpenInner(const PackedPackets& packed, uint64_t offset);
   Status SkipDamage(Error error);
   void Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out);
