@@ -232,7 +232,7 @@ TEST_P(ExaminedNumbers, OfRemedies_AreThoseOfGapsAndAdviceAndTheTimeline) {
     EXPECT_EQ(advice["buffers"][remedy.index]["size_then"], remedy.size);
     EXPECT_EQ(advice["buffers"][remedy.index]["lost_then"], remedy.outcome->lost);
   }
-  EXPECT_EQ(sizes.empty(), session.remedies.lost_now == 0);
+  EXPECT_EQ(sizes.empty(), session.remedies.now.lost == 0);
   for (const ConfigChange& change : session.changes())
     if (sizes.contains(change.path)) {
       EXPECT_EQ(change.value, sizes[change.path]);

@@ -130,8 +130,11 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   if (recording.is_read_once()) return {};
   RS_ASSIGN_OR_RETURN(const SessionIndex recorded, recording.Index(sessions.place(), HasBeginning));
   is_reconfigured = recorded.sets_up_buffers;
-  if (reads.mode == ReadsMode::kAuto && !recorded.config.empty() &&
-      ReadsDiffer(ReadTraceConfigFacts(wire::AsBytes(recorded.config)), wanted))
+  const bool reads_differ =
+      recorded.config.empty()
+          ? recorded.sets_up_buffers && wanted.write_into_file && !recorded.streams
+          : ReadsDiffer(ReadTraceConfigFacts(wire::AsBytes(recorded.config)), wanted);
+  if (reads.mode == ReadsMode::kAuto && reads_differ)
     reads.mode = wanted.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd;
   if (reads_as_recorded()) RS_RETURN_IF_ERROR(ChangeBuffers(sessions));
   if (!clone) return {};

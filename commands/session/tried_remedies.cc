@@ -11,15 +11,17 @@
 namespace ringscope {
 
 void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
-  io("lost", outcome.lost, "waiting", outcome.waiting);
+  io("written", outcome.written, "in_trace", outcome.in_trace, "lost", outcome.lost, "waiting",
+     outcome.waiting);
 }
 
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
   io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
-     remedy.sources, "producer", remedy.producer, "size", remedy.size, "period_ns",
-     remedy.period_ns, "concerned_packets", remedy.concerned, "more_memory", remedy.memory,
-     "keep_ns", remedy.keep_ns, "reach_ns", remedy.reach_ns, "lost_now", remedy.lost_now,
-     "replayed", remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
+     remedy.sources, "producer", remedy.producer, "size", remedy.size, "least_size",
+     remedy.least_size, "period_ns", remedy.period_ns, "alternative", remedy.is_alternative,
+     "concerned_packets", remedy.concerned, "more_memory", remedy.memory, "keep_ns", remedy.keep_ns,
+     "reach_ns", remedy.reach_ns, "lost_now", remedy.now.lost, "now", remedy.now, "replayed",
+     remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
 }
 
 namespace {
@@ -38,7 +40,7 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
   if (text.empty()) {
     for (const BufferOutcome& buffer : buffers)
       text += fmt::format(
-          "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", buffer.size / 1024,
+          "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", (buffer.size + 1023) / 1024,
           ConfigName(buffer.policy),
           buffer.engine.starts_with("v2") ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
     return text;
@@ -83,11 +85,9 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
     input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
     input.facts.has_programs |= !buffer.vms.empty();
   }
-  uint64_t written = 0;
-  for (const auto& [id, totals] : run.totals()) written += totals.written.packets;
   ReplayOptions own = run.input().choices;
   own.reads = run.input().reads;
-  if (const Status tried = TryRemedies(input, own, config, written, remedies); !tried) {
+  if (const Status tried = TryRemedies(input, own, config, remedies); !tried) {
     run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
                                            outcome.path, tried.error().ToString()));
     return SessionRemedies();

@@ -74,29 +74,33 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
             {"duration_ns", outcome.duration_ns()},
             {"keep_ns", keep_ns},
             {"to_do", !remedies.changes.empty()},
-            {"lost_now", remedies.lost_now},
+            {"lost_now", remedies.now.lost},
+            {"now", FieldsToJson(remedies.now)},
             {"together", FieldsToJson(remedies.together)},
-            {"remedies", FieldsToJson(remedies.remedies)}});
+            {"remedies", FieldsToJson(remedies.remedies)},
+            {"refused", FieldsToJson(remedies.refused)}});
   out.Add("buffers", BufferTable(examination));
   if (remedies.changes.empty()) {
-    out.Print("\nNothing to do.\n");
+    for (const std::string& refused : RefusedTexts(remedies)) out.Print(Wrap(refused, "\n") + "\n");
+    if (remedies.refused.empty()) out.Print("\nNothing to do.\n");
     return ExitCode::kClean;
   }
   out.Heading("What would help, the most effective first");
   for (const std::string& text : RemedyTexts(remedies, examination.log->notes))
     out.Paragraph(text, "  - ");
+  for (const std::string& text : RefusedTexts(remedies)) out.Paragraph(text, "  - ");
   const std::string text = examination.changed_config.value_or("");
   out.Data("config", text);
   out.Heading("Trace config");
   const auto reach = std::ranges::find_if(remedies.remedies, &Remedy::is_for_reach);
   if (remedies.together)
     out.Paragraph(fmt::format(
-        "A replay with this config {}. A fifth more of each size is a reserve for sessions that "
-        "write more.",
+        "A replay with this config {}.",
         keep_ns && reach != remedies.remedies.end()
             ? "keeps the last " + HumanDuration(*reach->reach_ns)
-            : fmt::format("loses {}, not {}", Count(remedies.together->lost, "packet"),
-                          WithCommas(remedies.lost_now))));
+            : OutcomeText(*remedies.together, remedies.now).text +
+                  fmt::format("; {} {} lost without it", Count(remedies.now.lost, "packet"),
+                              Was(remedies.now.lost))));
   std::istringstream config(text);
   for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
   return ExitCode::kNotice;

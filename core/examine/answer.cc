@@ -14,6 +14,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
+#include "core/examine/remedy_words.h"
 #include "core/session/reads_text.h"
 
 namespace ringscope {
@@ -303,14 +304,17 @@ class AnswerBuilder {
         }));
     Sentence text = ChangesText(list.changes, examined_.subject.sizes);
     if (text.empty() || !list.together) return text;
-    const auto shorter = std::ranges::find_if(list.remedies, &Remedy::is_for_reach);
-    if (list.together->lost > 0)
-      text += Say(", which loses {}", Number("lost_with_change", list.together->lost, "packet"));
-    else
-      text += list.together->waiting > 0 ? ", which loses nothing" : ", which keeps everything";
-    if (shorter != list.remedies.end())
+    const auto shorter = std::ranges::find_if(list.remedies, [](const Remedy& remedy) {
+      return remedy.is_alternative && remedy.keep_ns;
+    });
+    text += Say(", which {}", OutcomeText(*list.together, list.now));
+    if (shorter != list.remedies.end() && shorter->reach_ns)
       text += Say("; {} keeps the last {}", Number("shorter_size_kb", shorter->size / 1024),
                   Time("shorter_reach_ns", *shorter->reach_ns));
+    else if (shorter != list.remedies.end())
+      text += Say("; {} at this rate take {} KiB (an estimate)",
+                  Time("usual_keep_ns", *shorter->keep_ns),
+                  Number("usual_size_kb", shorter->size / 1024));
     return text;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -111,9 +112,9 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     Finding& finding = add("log.lost", losses.LostHeadline(), losses.losses());
     finding.where = Say("by sequence: {}", losses.Losers());
     finding.cause = Say("{}.", losses.Why());
-    if (std::string tried = Joined(RemedyTexts(examination.remedies, log.notes), " ");
-        !tried.empty())
-      finding.remedy = std::move(tried);
+    std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
+    std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
+    if (std::string tried = Joined(texts, " "); !tried.empty()) finding.remedy = std::move(tried);
     finding.changes = examination.remedies.changes;
   }
   if (losses.waiting() > 0)

@@ -16,6 +16,8 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
+/// The mean rate of a shorter session says little about ten seconds.
+constexpr uint64_t kShortestExtrapolatedNs = 1000 * kMs;
 
 template <typename Visit>
 void VisitGaps(const BufferGaps& buffer, Visit visit) {
@@ -27,14 +29,18 @@ void VisitGaps(const BufferGaps& buffer, Visit visit) {
 class RemedyFinder {
  public:
   RemedyFinder(const RemedyFacts& facts, std::optional<uint64_t> keep_ns)
-      : facts_(facts), keep_ns_(keep_ns) {}
+      : facts_(facts),
+        keep_ns_(keep_ns),
+        duration_ns_(facts.outcome.end_ns() -
+                     std::min(facts.outcome.end_ns(), facts.outcome.first_time_ns.value_or(0))) {}
 
   RemedyList Find() {
     RemedyList list;
     for (const BufferGaps& buffer : facts_.gaps.buffers) {
+      list.now += OutcomeOf(buffer.totals);
       const BufferOutcome* const outcome = facts_.outcome.Find(buffer.id);
       if (outcome == nullptr) continue;
-      AddSize(buffer, *outcome);
+      AddSizes(buffer, *outcome);
       AddSplit(buffer, *outcome);
       AddPolicy(buffer, *outcome);
       AddClearState(buffer, *outcome);
@@ -43,8 +49,6 @@ class RemedyFinder {
     AddFlush();
     AddSharedMemory();
     list.remedies = std::move(remedies_);
-    for (const BufferGaps& buffer : facts_.gaps.buffers)
-      list.lost_now += buffer.totals.lost().packets;
     return list;
   }
 
@@ -55,14 +59,30 @@ class RemedyFinder {
     remedy.kind = kind;
     if (buffer != nullptr) remedy.buffer = buffer->id, remedy.index = buffer->index;
     remedy.concerned = concerned;
+    // A split concerns its new buffer, too.
     for (const BufferGaps& of : facts_.gaps.buffers)
-      if (buffer == nullptr || of.id == buffer->id) remedy.lost_now += of.totals.lost().packets;
+      if (buffer == nullptr || of.id == buffer->id || kind == RemedyKind::kSplit)
+        remedy.now += OutcomeOf(of.totals);
     return remedy;
+  }
+
+  /// A size that keeps all, or what is to be kept, and one for the time that people mostly want.
+  void AddSizes(const BufferGaps& buffer, const BufferOutcome& outcome) {
+    const bool is_ring = outcome.policy == FillPolicy::kRingBuffer;
+    if (keep_ns_ && is_ring && *keep_ns_ > duration_ns_) return AddExtrapolated(*keep_ns_, outcome);
+    const Remedy* const all = AddSize(buffer, outcome);
+    if (all == nullptr || keep_ns_ || !is_ring) return;
+    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
+    if (!reach_ns || *reach_ns >= kUsualKeepNs) return;
+    if (duration_ns_ > kUsualKeepNs)
+      SetKeep(kUsualKeepNs, outcome, remedies_.emplace_back(Remedy(*all)));
+    else if (duration_ns_ >= kShortestExtrapolatedNs)
+      AddExtrapolated(kUsualKeepNs, outcome);
   }
 
   /// The bytes that were written from the oldest lost packet to the read that should have returned
   /// it: about what the buffer needs.
-  void AddSize(const BufferGaps& buffer, const BufferOutcome& outcome) {
+  const Remedy* AddSize(const BufferGaps& buffer, const BufferOutcome& outcome) {
     uint64_t size = 0, least = 0, packets = 0;
     VisitGaps(buffer, [&](const Gap& gap) {
       if (!gap.remedies.buffer_size) return;
@@ -70,30 +90,50 @@ class RemedyFinder {
       least = std::max(least, gap.remedies.held_size);
       packets += gap.lost.packets;
     });
-    if (size == 0) return;
+    if (size == 0) return nullptr;
     Remedy& remedy = Add(RemedyKind::kSize, &outcome, packets);
     remedy.size = std::min(PagesUp(size), kMaxTriedSize);
     remedy.least_size = least;
     remedy.holds_all = least >= outcome.stats.bytes_written;
-    remedy.changes = {{fmt::format("buffers[{}].size_kb", outcome.index),
-                       std::to_string(remedy.size / 1024), "", true}};
-    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
-    if (keep_ns_)
-      SetKeep(*keep_ns_, outcome, remedy);
-    else if (reach_ns && *reach_ns < kUsualKeepNs && facts_.outcome.duration_ns() > kUsualKeepNs)
-      SetKeep(kUsualKeepNs, outcome, remedies_.emplace_back(Remedy(remedy)));
+    SetSizeChange(remedy);
+    if (keep_ns_) SetKeep(*keep_ns_, outcome, remedy);
+    return &remedy;
   }
 
-  /// The bytes that were written in that time at the mean rate, and a fourth more, are about what
-  /// the buffer needs to reach back so far.
-  void SetKeep(uint64_t keep_ns, const BufferOutcome& outcome, Remedy& remedy) {
-    const uint64_t end_ns = facts_.outcome.last_time_ns.value_or(0);
+  static void SetSizeChange(Remedy& remedy) {
+    remedy.changes = {{fmt::format("buffers[{}].size_kb", remedy.index),
+                       std::to_string(remedy.size / 1024), "", true}};
+  }
+
+  /// Returns the bytes that are written to the buffer in that time, at the session's mean rate.
+  uint64_t BytesIn(uint64_t ns, const BufferOutcome& outcome) const {
+    const auto duration_ns = std::max<double>(static_cast<double>(duration_ns_), 1);
+    return static_cast<uint64_t>(static_cast<double>(outcome.stats.bytes_written) *
+                                 static_cast<double>(ns) / duration_ns);
+  }
+
+  /// What is written in that time, and a fourth more, is about what the buffer needs to reach back
+  /// so far.
+  void SetKeep(uint64_t keep_ns, const BufferOutcome& outcome, Remedy& remedy) const {
+    const uint64_t end_ns = facts_.outcome.end_ns();
     remedy.keep_ns = keep_ns;
     remedy.keep_from_ns = end_ns - std::min(end_ns, keep_ns);
-    const auto duration_ns = std::max<double>(static_cast<double>(facts_.outcome.duration_ns()), 1);
-    const double size = static_cast<double>(outcome.stats.bytes_written) * 1.25 *
-                        std::min(1.0, static_cast<double>(keep_ns) / duration_ns);
-    remedy.size = std::min(remedy.size, PagesUp(static_cast<uint64_t>(size)) + kMaxChunkData + 1);
+    const uint64_t size = BytesIn(std::min(keep_ns, duration_ns_), outcome);
+    remedy.size = std::min(remedy.size, PagesUp(size + size / 4) + kMaxChunkData + 1);
+  }
+
+  /// The session is shorter than the time that is to be kept.
+  void AddExtrapolated(uint64_t keep_ns, const BufferOutcome& outcome) {
+    const uint64_t bytes = BytesIn(keep_ns, outcome);
+    if (bytes <= outcome.size || duration_ns_ == 0) return;
+    Remedy& remedy = Add(RemedyKind::kSize, &outcome, 0);
+    remedy.size = std::min(RecommendedSize(bytes), kMaxTriedSize);
+    remedy.memory = static_cast<int64_t>(remedy.size) - static_cast<int64_t>(outcome.size);
+    remedy.keep_ns = keep_ns;
+    remedy.formula = fmt::format("{} in {}, extrapolated to {}; a fifth more",
+                                 HumanSize(outcome.stats.bytes_written),
+                                 HumanDuration(duration_ns_), HumanDuration(keep_ns));
+    SetSizeChange(remedy);
   }
 
   /// The data sources of the producer that took the greater part of the space that others lacked.
@@ -156,18 +196,9 @@ class RemedyFinder {
     uint64_t unusable = 0;
     for (const SequenceGaps& sequence : buffer.sequences)
       unusable += sequence.unusable.count.packets;
-    std::optional<uint64_t> reach_ns = ReachNs(buffer);
+    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
     if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
-    // The ring may be another one then.
-    const Remedy* const size = FindSizeRemedy(remedies_, outcome.id);
-    if (size != nullptr && size->keep_ns) reach_ns = std::max(*reach_ns, *size->keep_ns);
-    const ClearPeriod period = ClearPeriodFor(reach_ns, facts_.config);
-    if (period.reason.empty()) return;
-    Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
-    remedy.period_ns = period.ms * kMs;
-    remedy.formula = period.reason.text;
-    remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
-                       period.reason.text, true}};
+    Add(RemedyKind::kClearState, &outcome, unusable).reach_ns = reach_ns;
   }
 
   /// The longest period that may do: the shortest time that a lost packet was in its buffer.
@@ -183,41 +214,47 @@ class RemedyFinder {
         longest = std::min(longest.value_or(UINT64_MAX), *period);
         packets += gap.lost.packets;
       });
+    if (!helps || !longest) return;
     // A read at the end of the period is too late for what is evicted right then.
-    if (longest) *longest = (*longest - std::min<uint64_t>(*longest, 1)) / kMs * kMs;
-    if (!helps || longest < kShortestReadPeriodNs) return;
+    const uint64_t ms = TypedPeriod((std::max<uint64_t>(*longest, 1) - 1) / kMs);
+    const bool is_as_short =
+        facts_.config.write_into_file && facts_.config.PeriodNs() <= ms * kMs;
+    if (ms * kMs < kShortestReadPeriodNs || is_as_short) return;
     Remedy& remedy = Add(RemedyKind::kReadPeriod, nullptr, packets);
-    remedy.period_ns = *longest;
     if (!facts_.config.write_into_file)
       remedy.changes.push_back({"write_into_file", "true", "", false});
-    remedy.changes.push_back({"file_write_period_ms", std::to_string(*longest / kMs), "", false});
+    remedy.changes.push_back({"file_write_period_ms", std::to_string(ms), "", false});
+    remedy.period_ns = ms * kMs;
   }
 
+  /// For data that its writer held for so long that a periodic flush would have brought it.
   void AddFlush() {
-    uint64_t packets = 0;
+    constexpr uint64_t kShortestNs = 100 * kMs, kLongestNs = 30'000 * kMs;
+    uint64_t packets = 0, held_ns = UINT64_MAX;
+    const auto add = [&](uint64_t count, uint64_t since_ns, uint64_t until_ns) {
+      const uint64_t ns = until_ns - std::min(until_ns, since_ns);
+      if (ns / 2 < kShortestNs) return;
+      packets += count;
+      held_ns = std::min(held_ns, ns);
+    };
     for (const BufferGaps& buffer : facts_.gaps.buffers)
       VisitGaps(buffer, [&](const Gap& gap) {
-        if (gap.remedies.flush) packets += gap.lost.packets;
+        if (gap.remedies.flush)
+          add(gap.lost.packets, gap.written.first.time_ns.value_or(UINT64_MAX),
+              facts_.outcome.end_ns());
       });
     // Events of before the session were not held back in it.
     for (const StaleSequence& stale : facts_.gaps.stale)
-      if (stale.longest.time_ns >= facts_.notes.start_ns()) packets += stale.stale;
-    if (packets == 0) return;
-    // What is flushed is in its ring before that has gone round.
-    constexpr uint64_t kShortestNs = 1000 * kMs, kLongestNs = 30'000 * kMs;
-    uint64_t period_ns = std::min(kLongestNs, facts_.outcome.duration_ns() / 2);
-    for (const BufferGaps& buffer : facts_.gaps.buffers)
-      if (const auto reach_ns = ReachNs(buffer); reach_ns && *reach_ns > 0)
-        period_ns = std::min(period_ns, *reach_ns / 2);
-    period_ns = std::max(period_ns / kMs * kMs, kShortestNs);
-    if (facts_.config.flush_period_ms)
-      period_ns = std::min(period_ns, *facts_.config.flush_period_ms * kMs / 2);
+      if (stale.longest.time_ns >= facts_.notes.start_ns())
+        add(stale.stale, stale.longest.time_ns, stale.longest.time_ns + stale.longest.delay_ns);
+    const uint64_t ms = TypedPeriod(std::min(kLongestNs, held_ns / 2) / kMs);
+    if (packets == 0 || facts_.config.flush_period_ms.value_or(UINT64_MAX) <= ms) return;
     Remedy& remedy = Add(RemedyKind::kFlush, nullptr, packets);
-    remedy.period_ns = period_ns;
-    remedy.formula =
-        "half of what the buffer reaches back, or of the session; 10 s to 30 s are usual";
+    remedy.period_ns = ms * kMs;
+    remedy.formula = fmt::format("at most half of the {} that its writer held it, and 30 s",
+                                 HumanDuration(held_ns));
     remedy.changes = {
-        {"flush_period_ms", std::to_string(remedy.period_ns / kMs),
+        {"flush_period_ms", std::to_string(ms),
          fmt::format("{} not committed in time",
                      packets == 1 ? "1 packet was" : Count(packets, "packet") + " were"),
          true}};
@@ -276,10 +313,20 @@ class RemedyFinder {
 
   const RemedyFacts& facts_;
   const std::optional<uint64_t> keep_ns_;
+  const uint64_t duration_ns_;  // of the session, to its end
   std::vector<Remedy> remedies_;
 };
 
 }  // namespace
+
+TriedOutcome OutcomeOf(const LedgerTotals& totals) {
+  return {.written = totals.written.packets,
+          .in_trace = totals[Fate::kRead].packets,
+          .lost = totals.lost().packets,
+          .full = totals[Fate::kOverwritten].packets + totals[Fate::kDiscarded].packets,
+          .waiting = totals[Fate::kStalled].packets + totals[Fate::kIncomplete].packets +
+                     totals[Fate::kMoved].packets};
+}
 
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns) {
   return RemedyFinder(facts, keep_ns).Find();
@@ -292,26 +339,50 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
   return found == remedies.end() ? nullptr : &*found;
 }
 
-void ChooseChanges(RemedyList& list) {
-  const bool has_size = std::ranges::any_of(list.remedies, [](const Remedy& one) {
-    return one.kind == RemedyKind::kSize && (one.kept() > 0 || one.is_estimate());
-  });
+namespace {
+
+/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
+void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
+  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
+  remedy.reach_ns = reach_ns;
+  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
+  remedy.formula = period.reason.text;
+  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
+                     period.reason.text, true}};
+}
+
+}  // namespace
+
+void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
+  std::map<BufferId, const Remedy*> chosen;
   list.changes.clear();
-  for (const Remedy& remedy : list.remedies) {
-    if (!remedy.is_estimate() && remedy.kept() == 0) continue;
-    if (has_size && (remedy.kind == RemedyKind::kReadPeriod || remedy.kind == RemedyKind::kSplit))
-      continue;
-    // A buffer that loses nothing has all state.
-    const Remedy* const size = remedy.kind == RemedyKind::kClearState
-                                   ? FindSizeRemedy(list.remedies, *remedy.buffer)
-                                   : nullptr;
-    if (size != nullptr && size->outcome && size->outcome->lost == 0) continue;
-    // The first one of a buffer's sizes counts.
-    if (!remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
-                                                     &ConfigChange::path) != list.changes.end())
-      continue;
-    list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
+  for (Remedy& remedy : list.remedies) {
+    if (remedy.kind == RemedyKind::kClearState) {
+      // With a larger ring the state may last longer, or there is all of it.
+      const auto found = chosen.find(*remedy.buffer);
+      const Remedy* const first = found == chosen.end() ? nullptr : found->second;
+      const bool has_all =
+          first != nullptr && first->outcome && !first->is_for_reach() && first->outcome->full == 0;
+      const std::optional<uint64_t> reach_ns = first == nullptr || has_all ? std::nullopt
+                                               : first->reach_ns           ? first->reach_ns
+                                                                           : first->keep_ns;
+      SetClearPeriod(config, std::max(*remedy.reach_ns, reach_ns.value_or(0)), remedy);
+      remedy.is_alternative = has_all;
+      if (remedy.period_ns == 0) continue;
+    } else if (remedy.kind == RemedyKind::kReadPeriod) {
+      remedy.is_alternative = !chosen.empty();
+    } else if (remedy.buffer) {
+      remedy.is_alternative = !chosen.emplace(*remedy.buffer, &remedy).second;
+    }
+    const bool is_there =
+        !remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
+                                                     &ConfigChange::path) != list.changes.end();
+    if (!remedy.is_alternative && !is_there)
+      list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }
+  std::erase_if(list.remedies, [](const Remedy& remedy) {
+    return remedy.kind == RemedyKind::kClearState && remedy.period_ns == 0;
+  });
 }
 
 }  // namespace ringscope

@@ -33,15 +33,15 @@ enum class RemedyKind : uint8_t {
 /// In the words the facts of a remedy are in braces, see RemedyTexts.
 template <>
 inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
-    {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}."},
+    {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}{least}."},
     {RemedyKind::kSplit, "split",
-     "A buffer of its own of {size} for {sources}, which fill{s} {buffer}: the session {tried}."},
+     "{new} of {size} for {sources} alone, which fill{s} {buffer}: the session {tried}."},
     {RemedyKind::kPolicy, "policy",
      "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start."},
     {RemedyKind::kReadPeriod, "read_period",
      "file_write_period_ms: {ms}: written into a file so often, the session {tried}."},
     {RemedyKind::kFlush, "flush",
-     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} not committed in time."},
+     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} that the writer still had."},
     {RemedyKind::kClearState, "clear_state",
      "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula})."},
     {RemedyKind::kSharedMemory, "shared_memory",
@@ -51,18 +51,25 @@ inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
      "pauses between them."},
 });
 
-/// What a replay showed of the buffers that a remedy concerns.
+/// What comes out of the buffers that a remedy concerns, by a replay, in packets.
 struct TriedOutcome {
-  uint64_t lost = 0;     // packets, to whatever
-  uint64_t full = 0;     // of these, overwritten or discarded
-  uint64_t waiting = 0;  // packets that are not finished, or wait in the buffer
+  uint64_t written = 0;
+  uint64_t in_trace = 0;
+  uint64_t lost = 0;     // to whatever
+  uint64_t full = 0;     // of these, because a buffer was full
+  uint64_t waiting = 0;  // not finished by their writers, or waiting in a buffer at the end
 
+  /// Returns true if it loses nothing, and no packet waits that does not without the remedy.
+  bool loses_nothing(const TriedOutcome& now) const { return lost == 0 && waiting <= now.waiting; }
   TriedOutcome& operator+=(const TriedOutcome& other) {
+    written += other.written, in_trace += other.in_trace;
     lost += other.lost, full += other.full, waiting += other.waiting;
     return *this;
   }
   friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
 };
+/// Of a buffer as the session was replayed.
+TriedOutcome OutcomeOf(const LedgerTotals& totals);
 
 /// A change of the trace config, its effect and its price.
 struct Remedy {
@@ -72,7 +79,8 @@ struct Remedy {
   std::vector<std::string> sources;     // kSplit: data sources that get the buffer
   std::optional<ProducerId> producer;   // kSharedMemory
   uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
-  uint64_t least_size = 0;              // kSize: no smaller ring does
+  /// kSize, bytes: a page less loses more, by a replay; before that, a lower bound.
+  uint64_t least_size = 0;
   bool holds_all = false;               // kSize: a ring of least_size never wraps
   std::optional<uint64_t> keep_ns;      // kSize: how far back it is to reach; absent: to the start
   uint64_t keep_from_ns = 0;            // kSize: what was committed by then is to be kept
@@ -80,16 +88,19 @@ struct Remedy {
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes
-  uint64_t lost_now = 0;                // packets, of the buffers that it concerns
-  std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate, or not tried
+  TriedOutcome now;                     // of the buffers that it concerns
+  std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate
   std::string formula;                  // of an estimate, in words
+  bool is_alternative = false;          // does instead of one that the config has
   std::vector<ConfigChange> changes;
 
   bool is_estimate() const { return !formula.empty(); }
   /// Returns true for a size that does not keep everything, and need not.
   bool is_for_reach() const { return keep_ns && reach_ns && outcome && outcome->lost > 0; }
-  /// Packets that a replay shows to be kept with it, of those lost without.
-  uint64_t kept() const { return outcome ? lost_now - std::min(lost_now, outcome->lost) : 0; }
+  /// Packets that it brings into the trace, by a replay.
+  uint64_t kept() const {
+    return outcome ? outcome->in_trace - std::min(outcome->in_trace, now.in_trace) : 0;
+  }
 };
 
 /// The shortest file_write_period_ms.
@@ -107,9 +118,11 @@ struct RemedyFacts {
 /// tried.
 struct RemedyList {
   std::vector<Remedy> remedies;
-  /// The changes that go together: a size excludes a period and a buffer of its own for the same.
+  /// Sizes that bring nothing more into the trace, as a replay shows.
+  std::vector<Remedy> refused;
+  /// The changes that go together: one for a buffer, that of its first remedy.
   std::vector<ConfigChange> changes;
-  uint64_t lost_now = 0;                 // packets, of the session
+  TriedOutcome now;                      // of the session
   std::optional<TriedOutcome> together;  // by a replay with all changes; absent: not tried
 };
 
@@ -122,8 +135,10 @@ inline constexpr uint64_t kUsualKeepNs = 10'000'000'000;
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns);
 /// The remedy for the size of a buffer, or nullptr.
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
-/// Sets the changes that go together.
-void ChooseChanges(RemedyList& list);
+/// Sets the changes that go together, of remedies in order of their effect, and marks the others as
+/// alternatives.
+/// @param config of the session
+void ChooseChanges(const TraceConfigFacts& config, RemedyList& list);
 
 /// The session's trace config, and how its changes are made.
 struct RemedyConfig {
@@ -132,15 +147,14 @@ struct RemedyConfig {
   std::function<Result<std::string>(const std::vector<ConfigChange>&)> with;
 };
 
-/// Replays the session with each remedy that a replay can try, as its config is printed, and with
-/// all that go together, and notes what that shows. Sizes become the smallest that overwrite
-/// nothing, or that reach back as far as they are to; those that would take too much memory stay
-/// estimates. Remedies that a replay shows to be of no use are removed, and the others are ordered
-/// by their effect, then by their price.
+/// Replays the session with each remedy that a replay can try, as its config is printed, and notes
+/// what comes out. Sizes become those to recommend where the smallest is known that overwrites
+/// nothing, or that reaches back as far as it is to; those that would take too much memory stay
+/// estimates. Remedies that bring nothing more into the trace are removed, and the others are
+/// ordered by their effect, then by their price. Warns of those that cannot be tried.
 /// @param own choices of the replay as it was; sizes and policies are those of `config`
-/// @param written packets of the session
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
-                   uint64_t written, RemedyList& list);
+                   RemedyList& list);
 
 }  // namespace ringscope
 

@@ -12,23 +12,26 @@ namespace {
 
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy) {
-  const std::optional<TriedOutcome>& outcome = remedy.outcome;
-  if (!outcome) return fmt::format("should keep everything (an estimate: {})", remedy.formula);
+  if (!remedy.outcome)
+    return fmt::format("should keep {} (an estimate: {})",
+                       remedy.keep_ns ? "the last " + HumanDuration(*remedy.keep_ns) : "everything",
+                       remedy.formula);
   if (remedy.is_for_reach())
     return fmt::format("keeps the last {}, as a replay shows", HumanDuration(*remedy.reach_ns));
-  if (outcome->lost > 0)
-    return fmt::format("still loses {}, as a replay shows", Count(outcome->lost, "packet"));
-  if (outcome->waiting > 0)
-    return fmt::format("loses nothing, as a replay shows; {} {} unfinished to the end",
-                       Count(outcome->waiting, "packet"), Is(outcome->waiting));
-  return "keeps everything, as a replay shows";
+  return OutcomeText(*remedy.outcome, remedy.now).text + ", as a replay shows";
+}
+
+/// "; 6,544 KiB are enough for this session, and the rest is a reserve"
+std::string LeastText(const Remedy& remedy) {
+  if (!remedy.outcome || remedy.least_size >= remedy.size) return "";
+  return fmt::format("; {} KiB are just enough for this session", remedy.least_size / 1024);
 }
 
 /// Names what would have saved the packets of a gap, beside a change that the list has; may be
 /// empty.
-std::string OtherRemedyOf(const Gap& gap) {
+std::string OtherRemedyOf(const Gap& gap, bool has_size) {
   const GapRemedies& remedies = gap.remedies;
-  if (remedies.no_size_helps)
+  if (remedies.no_size_helps && !has_size)
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";
   if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
@@ -50,18 +53,50 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
   std::vector<std::string> texts;
   for (const Remedy& remedy : list.remedies) {
     const ProducerId producer = remedy.producer.value_or(ProducerId{});
-    texts.push_back(fmt::format(
-        fmt::runtime(RowOf(remedy.kind).text), fmt::arg("size", HumanSize(remedy.size)),
-        fmt::arg("kb", remedy.size / 1024),
-        fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
-        fmt::arg("sources", Joined(remedy.sources)),
-        fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
-        fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
-        fmt::arg("tried", TriedText(remedy)), fmt::arg("ms", remedy.period_ns / 1'000'000),
-        fmt::arg("formula", remedy.formula), fmt::arg("places", Count(remedy.concerned, "place")),
-        fmt::arg("concerned", Count(remedy.concerned, "packet"))));
+    texts.push_back(
+        (remedy.is_alternative ? "Or: " : "") +
+        fmt::format(
+            fmt::runtime(RowOf(remedy.kind).text), fmt::arg("size", HumanSize(remedy.size)),
+            fmt::arg("kb", remedy.size / 1024),
+            fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
+            fmt::arg("new", remedy.changes.empty() ? ""
+                                                   : remedy.changes.front().path.substr(
+                                                         0, remedy.changes.front().path.find('.'))),
+            fmt::arg("sources", Joined(remedy.sources)),
+            fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
+            fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
+            fmt::arg("tried", TriedText(remedy)), fmt::arg("least", LeastText(remedy)),
+            fmt::arg("ms", remedy.period_ns / 1'000'000), fmt::arg("formula", remedy.formula),
+            fmt::arg("places", Count(remedy.concerned, "place")),
+            fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }
   return texts;
+}
+
+std::vector<std::string> RefusedTexts(const RemedyList& list) {
+  std::vector<std::string> texts;
+  for (const Remedy& remedy : list.refused)
+    texts.push_back(fmt::format(
+        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, not {}, as a replay "
+        "shows; {} unread to the end.",
+        remedy.index, remedy.size / 1024, WithCommas(remedy.outcome->in_trace),
+        Count(remedy.now.written, "packet"), Is(remedy.outcome->in_trace),
+        WithCommas(remedy.now.in_trace),
+        Count(remedy.outcome->waiting, "packet") +
+            (remedy.outcome->waiting == 1 ? " remains" : " remain")));
+  return texts;
+}
+
+Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now) {
+  const Sentence lost = Number("lost_with_change", outcome.lost, "packet");
+  if (outcome.lost == 0 && outcome.waiting == 0) return "keeps everything";
+  if (outcome.loses_nothing(now)) return "loses nothing";
+  Sentence text = Say("keeps {} of {}", Number("in_trace_with_change", outcome.in_trace),
+                      Number("written", outcome.written, "packet"));
+  if (outcome.lost > 0) text += Say(" and loses {}", Number("lost_with_change", outcome.lost));
+  if (outcome.waiting > now.waiting)
+    text += Say("; {} remain unread", Number("waiting_with_change", outcome.waiting));
+  return text;
 }
 
 const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list) {
@@ -69,7 +104,7 @@ const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list) {
   if (fate != Fate::kOverwritten && fate != Fate::kDiscarded) return nullptr;
   const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
   const bool keeps = size != nullptr && !gap.remedies.no_size_helps && size->outcome &&
-                     size->outcome->full == 0 && !size->keep_ns;
+                     size->outcome->loses_nothing(size->now) && !size->keep_ns;
   return keeps ? size : nullptr;
 }
 
@@ -78,7 +113,13 @@ std::string RemedyOf(const Gap& gap, const RemedyList& list) {
     return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
   const bool has_flush = std::ranges::any_of(
       list.remedies, [](const Remedy& remedy) { return remedy.kind == RemedyKind::kFlush; });
-  return gap.remedies.flush && has_flush ? "flush_period_ms" : OtherRemedyOf(gap);
+  if (gap.remedies.flush && has_flush) return "flush_period_ms";
+  const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
+  const bool keeps_some = size != nullptr && size->outcome && gap.remedies.buffer_size;
+  if (keeps_some && !size->keep_ns)
+    return fmt::format("buffers[{}].size_kb: {} {}", size->index, size->size / 1024,
+                       OutcomeText(*size->outcome, size->now).text);
+  return OtherRemedyOf(gap, keeps_some);
 }
 
 }  // namespace ringscope

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/sentence.h"
 #include "core/examine/remedies.h"
 #include "core/gaps/gap_report.h"
 #include "core/session/session_notes.h"
@@ -12,6 +13,11 @@ namespace ringscope {
 
 /// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
+/// A sentence for each size that a replay shows to be of no use.
+std::vector<std::string> RefusedTexts(const RemedyList& list);
+/// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 wait in the buffer": with a
+/// remedy. @param now without it
+Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now);
 /// Returns the size of the list that keeps all packets of a gap, by a replay, or nullptr.
 const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list);
 /// Names the change of the list that keeps the packets of a gap, "buffers[0].size_kb: 6548", or

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/base/text.h"
@@ -14,22 +15,31 @@ namespace {
 
 constexpr uint64_t kNsPerMillisecond = 1'000'000;
 
+std::string NotTried(const Remedy& remedy, const Error& error) {
+  return fmt::format("the remedy '{}' cannot be tried: {}", Name(remedy.kind), error.ToString());
+}
+
 TriedOutcome OutcomeOf(const SweepRow& row) {
-  return {.lost = row.lost, .full = row.full_packets(), .waiting = row.waiting_packets()};
+  return {.written = row.written.packets,
+          .in_trace = row.in_trace(),
+          .lost = row.lost,
+          .full = row.full_packets(),
+          .waiting = row.waiting_packets()};
 }
 
 /// Tries the remedies of one session.
 class RemedyTrials {
  public:
-  RemedyTrials(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
-               uint64_t written)
-      : sweep_(input), own_(own), config_(config), written_(written) {}
+  RemedyTrials(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config)
+      : sweep_(input), own_(own), config_(config) {}
 
   Status FindSizes(std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
-  /// Replays the session with the printed config of each remedy, and with all that go together,
-  /// unless that was replayed before.
+  /// Replays the session with the printed config of each remedy that was not replayed before.
   Status Verify(RemedyList& list);
+  /// Removes what is of no use, chooses the changes that go together, and replays these, unless
+  /// that shows nothing new.
+  Status Choose(RemedyList& list);
 
  private:
   /// A buffer of a size, whatever the others have.
@@ -45,12 +55,12 @@ class RemedyTrials {
   std::vector<uint64_t> FirstSizes(const Remedy& remedy) const;
   TriedSize Judge(const Remedy& remedy, const SweepRow& row) const;
   const TriedBuffer* FindTried(BufferId buffer, uint64_t size) const;
-  std::optional<TriedOutcome> OutcomeOfSizes(const RemedyList& list) const;
+  void Recommend(Remedy& remedy);
+  std::optional<TriedOutcome> OutcomeOfBuffers(const RemedyList& list) const;
 
   Sweep sweep_;
   const ReplayOptions& own_;
   const RemedyConfig& config_;
-  const uint64_t written_;
   size_t settings_ = 0;
   std::map<std::pair<BufferId, uint64_t>, TriedBuffer> sized_;  // by buffer and size
 };
@@ -100,9 +110,13 @@ TriedSize RemedyTrials::Judge(const Remedy& remedy, const SweepRow& row) const {
 std::vector<uint64_t> RemedyTrials::FirstSizes(const Remedy& remedy) const {
   if (remedy.keep_ns) return {remedy.size};
   const uint64_t least = std::clamp(PagesUp(remedy.least_size), kPageBytes, remedy.size);
-  if (MustHoldAll(remedy)) return {least};
+  const uint64_t recommended = RecommendedSize(least);
+  if (MustHoldAll(remedy)) return {recommended};
   // A ring that wraps leaves some space unused.
-  return {std::max(least - kPageBytes, kPageBytes), least, remedy.holds_all ? least : remedy.size};
+  std::vector<uint64_t> sizes = {std::max(least - kPageBytes, kPageBytes), least,
+                                 remedy.holds_all ? least : remedy.size, recommended};
+  std::ranges::sort(sizes);
+  return sizes;
 }
 
 /// Finds the smallest sizes of all buffers that have a remedy of that kind. They are replayed with
@@ -115,20 +129,25 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
   std::vector<SizeGoal> goals;
   std::vector<Remedy*> searched;
   for (Remedy& remedy : remedies) {
-    if (remedy.kind != RemedyKind::kSize) continue;
-    const uint64_t size = remedy.size;
-    if (size > limit) {
-      SetSize(remedy, size);
+    if (remedy.kind != RemedyKind::kSize || remedy.is_estimate()) continue;
+    if (remedy.size > limit) {
+      SetSize(remedy, std::min(RecommendedSize(remedy.size), kMaxTriedSize));
       remedy.formula =
           remedy.keep_ns
-              ? "the bytes written in that time at the session's mean rate; too large to try"
-              : "the bytes written from the oldest lost packet to its read; too large to try";
+              ? "what is written in that time at the session's mean rate, and a fifth more; too "
+                "large to try"
+              : "what was written from the oldest lost packet to its read, and a fifth more; too "
+                "large to try";
       continue;
     }
     if (remedy.keep_ns) keep_from_ns = remedy.keep_from_ns;
     const auto same = std::ranges::find(goals, *remedy.buffer, &SizeGoal::buffer);
-    goals.push_back({*remedy.buffer, same != goals.end() ? same->first : FirstSizes(remedy),
-                     [&](const SweepRow& row) { return Judge(remedy, row); }});
+    const auto own = input.facts.buffers.find(*remedy.buffer);
+    goals.push_back({.buffer = *remedy.buffer,
+                     .first = same != goals.end() ? same->first : FirstSizes(remedy),
+                     .judge = [&](const SweepRow& row) { return Judge(remedy, row); },
+                     .too_small = own == input.facts.buffers.end() ? 0 : own->second.size,
+                     .with_recommended = true});
     searched.push_back(&remedy);
   }
   const size_t setting = ++settings_;
@@ -156,8 +175,33 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
     return rows;
   };
   RS_ASSIGN_OR_RETURN(const auto found, FindSmallestSizes(goals, input.facts.commit_bytes, replay));
-  for (size_t i = 0; i < searched.size(); ++i) SetSize(*searched[i], found[i].best);
+  std::vector<BufferSizes> untried;
+  for (size_t i = 0; i < searched.size(); ++i) {
+    Remedy& remedy = *searched[i];
+    remedy.least_size = found[i].best;
+    const uint64_t size = std::min(RecommendedSize(remedy.least_size), kMaxTriedSize);
+    SetSize(remedy, size);
+    if (FindTried(*remedy.buffer, size) == nullptr) untried.push_back({{*remedy.buffer, size}});
+  }
+  if (!untried.empty()) RS_RETURN_IF_ERROR(replay(untried).map([](auto&&) {}));
+  for (Remedy* const remedy : searched) Recommend(*remedy);
   return {};
+}
+
+/// Sets the outcome of the size to recommend; of the least one if nothing larger does as well.
+void RemedyTrials::Recommend(Remedy& remedy) {
+  const TriedBuffer* recommended = FindTried(*remedy.buffer, remedy.size);
+  const TriedBuffer* const least = FindTried(*remedy.buffer, remedy.least_size);
+  const auto is_worse = [](const TriedBuffer& one, const TriedBuffer& other) {
+    return one.outcome.in_trace < other.outcome.in_trace || one.outcome.full > other.outcome.full;
+  };
+  if (recommended == nullptr || (least != nullptr && is_worse(*recommended, *least))) {
+    SetSize(remedy, remedy.least_size);
+    recommended = least;
+  }
+  if (recommended == nullptr) return;
+  remedy.outcome = recommended->outcome;
+  remedy.reach_ns = recommended->reach_ns;
 }
 
 auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const TriedBuffer* {
@@ -165,53 +209,48 @@ auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const Trie
   return tried == sized_.end() ? nullptr : &tried->second;
 }
 
-/// Returns the outcome of the session with the changes that go together, if they are sizes alone,
-/// all of which were replayed: buffers do not affect each other.
-std::optional<TriedOutcome> RemedyTrials::OutcomeOfSizes(const RemedyList& list) const {
-  BufferSizes sizes;
-  for (const auto& [id, buffer] : sweep_.input().facts.buffers) sizes[id] = buffer.size;
-  for (const ConfigChange& change : list.changes) {
-    const auto remedy = std::ranges::find_if(list.remedies, [&](const Remedy& one) {
-      return one.kind == RemedyKind::kSize && one.changes.front().path == change.path &&
-             one.changes.front().value == change.value;
-    });
-    if (remedy == list.remedies.end()) return std::nullopt;
-    sizes[*remedy->buffer] = remedy->size;
+/// Returns the outcome of the session with the changes that go together, as far as it follows from
+/// those of its buffers: they do not affect each other. nullopt: it does not follow.
+std::optional<TriedOutcome> RemedyTrials::OutcomeOfBuffers(const RemedyList& list) const {
+  TriedOutcome outcome = list.now;
+  const auto replace = [](uint64_t& sum, uint64_t part, uint64_t by) { sum += by - part; };
+  size_t of_session = 0, tried = 0;
+  for (const Remedy& remedy : list.remedies) {
+    if (remedy.is_alternative || !remedy.outcome) continue;
+    ++tried;
+    of_session += remedy.kind == RemedyKind::kSplit || !remedy.buffer ? 1 : 0;
+    const TriedOutcome& now = remedy.now;
+    for (const auto part : {&TriedOutcome::written, &TriedOutcome::in_trace, &TriedOutcome::lost,
+                            &TriedOutcome::full, &TriedOutcome::waiting})
+      replace(outcome.*part, now.*part, *remedy.outcome.*part);
   }
-  TriedOutcome outcome;
-  for (const auto& [id, size] : sizes) {
-    const TriedBuffer* const tried = FindTried(id, size);
-    if (tried == nullptr) return std::nullopt;
-    outcome += tried->outcome;
-  }
-  return outcome;
+  return of_session > 0 && tried > 1 ? std::nullopt : std::optional(outcome);
 }
 
-/// Tries some periods, from the longest that may do down to the shortest possible: the longest that
-/// loses nothing to full buffers is taken, or the one that loses least.
+/// Tries some periods, from the longest that may do down: the longest that loses nothing to full
+/// buffers is taken, or the one that loses least.
 Status RemedyTrials::FindPeriod(Remedy& remedy) {
   // A period that loses is too long: what was read shortly before its end is evicted then, too.
-  constexpr size_t kTries = 8, kAtOnce = 2;
+  constexpr size_t kTries = 2;
+  std::vector<SweepConfig> configs;
   std::vector<uint64_t> periods;
-  for (uint64_t period_ns = remedy.period_ns;
-       periods.size() < kTries && period_ns >= kShortestReadPeriodNs;
-       period_ns = period_ns / 16 * 15 / kNsPerMillisecond * kNsPerMillisecond)
-    periods.push_back(period_ns);
-  std::optional<uint64_t> least_full;
-  for (size_t begin = 0; begin < periods.size() && least_full != 0; begin += kAtOnce) {
-    std::vector<SweepConfig> configs;
-    for (size_t i = begin; i < std::min(begin + kAtOnce, periods.size()); ++i)
-      configs.emplace_back(NewConfig()).options.reads = {ReadsMode::kStreamed, periods[i], {}};
-    RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      uint64_t full = 0;
-      for (const SweepRow& row : rows[i]) full += row.full_packets();
-      if (least_full && full >= *least_full) continue;
-      least_full = full;
-      remedy.period_ns = periods[begin + i];
-    }
+  for (uint64_t ms = remedy.period_ns / kNsPerMillisecond;
+       periods.size() < kTries && ms * kNsPerMillisecond >= kShortestReadPeriodNs;
+       ms = TypedPeriod(ms - 1)) {
+    periods.push_back(ms);
+    configs.emplace_back(NewConfig()).options.reads = {
+        ReadsMode::kStreamed, ms * kNsPerMillisecond, {}};
   }
-  remedy.changes.back().value = std::to_string(remedy.period_ns / kNsPerMillisecond);
+  RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
+  std::optional<uint64_t> least_full;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    uint64_t full = 0;
+    for (const SweepRow& row : rows[i]) full += row.full_packets();
+    if (least_full && full >= *least_full) continue;
+    least_full = full;
+    remedy.period_ns = periods[i] * kNsPerMillisecond;
+    remedy.changes.back().value = std::to_string(periods[i]);
+  }
   return {};
 }
 
@@ -228,83 +267,102 @@ Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& ch
   return config;
 }
 
+/// The sum of the buffers, or the outcome of one.
+TriedOutcome SumOf(const std::vector<SweepRow>& rows, std::optional<BufferId> buffer = {}) {
+  TriedOutcome outcome;
+  for (const SweepRow& row : rows)
+    if (!buffer || row.id == *buffer) outcome += OutcomeOf(row);
+  return outcome;
+}
+
 Status RemedyTrials::Verify(RemedyList& list) {
-  const bool is_tried = !std::ranges::all_of(list.remedies, &Remedy::is_estimate);
   std::vector<SweepConfig> configs;
   std::vector<Remedy*> tried;
   for (Remedy& remedy : list.remedies) {
-    if (remedy.is_estimate()) continue;
-    if (remedy.kind == RemedyKind::kSize)
-      if (const TriedBuffer* const size = FindTried(*remedy.buffer, remedy.size)) {
-        remedy.outcome = size->outcome;
-        remedy.reach_ns = size->reach_ns;
-        continue;
-      }
+    if (remedy.is_estimate() || remedy.outcome || remedy.kind == RemedyKind::kClearState) continue;
     RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(remedy.changes));
     tried.push_back(&remedy);
   }
-  const auto sum = [](const std::vector<SweepRow>& rows, std::optional<BufferId> buffer) {
-    TriedOutcome outcome;
-    for (const SweepRow& row : rows)
-      if (!buffer || row.id == *buffer) outcome += OutcomeOf(row);
-    return outcome;
+  auto rows = sweep_.Run(configs);
+  if (!rows && tried.size() > 1) {  // by themselves, as one that cannot be tried stops all
+    rows.emplace(configs.size());
+    for (size_t i = 0; i < configs.size(); ++i)
+      if (auto one = sweep_.Run({configs[i]}))
+        (*rows)[i] = std::move(one->front());
+      else
+        sweep_.input().warn(NotTried(*tried[i], one.error()));
+  } else if (!rows && tried.size() == 1) {
+    sweep_.input().warn(NotTried(*tried.front(), rows.error()));
+    rows.emplace(1);
+  }
+  if (!rows) return tl::unexpected(std::move(rows).error());
+  for (size_t i = 0; i < tried.size(); ++i)
+    if (const auto& of = (*rows)[i]; !of.empty())
+      tried[i]->outcome =
+          SumOf(of, tried[i]->kind == RemedyKind::kSplit ? std::nullopt : tried[i]->buffer);
+  return {};
+}
+
+Status RemedyTrials::Choose(RemedyList& list) {
+  const auto is_tried = [](const Remedy& one) {
+    return !one.is_estimate() && one.kind != RemedyKind::kClearState;
   };
-  RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
-  for (size_t i = 0; i < tried.size(); ++i) {
-    Remedy& remedy = *tried[i];
-    // A split concerns its new buffer, too.
-    if (remedy.kind == RemedyKind::kSplit) remedy.lost_now = list.lost_now;
-    remedy.outcome = sum(rows[i], remedy.kind == RemedyKind::kSplit ? std::nullopt : remedy.buffer);
-    if (remedy.kind == RemedyKind::kSize)
-      if (const SweepRow* row = FindRow(rows[i], *remedy.buffer))
-        remedy.reach_ns = row->shortest_history_ns;
-  }
-  for (Remedy& remedy : list.remedies) {  // a ring that loses nothing has all state without clears
-    const Remedy* const size = remedy.kind == RemedyKind::kClearState
-                                   ? FindSizeRemedy(list.remedies, *remedy.buffer)
-                                   : nullptr;
-    if (size != nullptr && size->keep_ns && size->outcome && size->outcome->lost == 0)
-      remedy.formula.clear();
-  }
-  std::erase_if(list.remedies,
-                [](const Remedy& one) { return !one.is_estimate() && one.kept() == 0; });
-  std::ranges::stable_sort(list.remedies, [](const Remedy& a, const Remedy& b) {
-    return std::pair(b.kept(), a.memory) < std::pair(a.kept(), b.memory);
+  for (const Remedy& one : list.remedies)
+    if (one.kind == RemedyKind::kSize && one.outcome && one.kept() == 0)
+      list.refused.push_back(one);
+  std::erase_if(list.remedies, [&](const Remedy& one) {
+    const bool is_refused =
+        one.kind == RemedyKind::kSize && FindSizeRemedy(list.refused, *one.buffer) != nullptr;
+    return is_refused || (is_tried(one) && one.kept() == 0);
+  });
+  // What needs another way to read the session is last of what was tried.
+  std::ranges::stable_sort(list.remedies, [&](const Remedy& a, const Remedy& b) {
+    const auto key = [&](const Remedy& one) {
+      const int rank = !is_tried(one) ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
+      return std::tuple(rank, ~one.kept(), one.kind == RemedyKind::kPolicy, one.memory);
+    };
+    return key(a) < key(b);
   });
   for (Remedy& remedy : list.remedies) {
+    if (remedy.kind == RemedyKind::kClearState) continue;
     const std::string reason =
         !remedy.outcome
-            ? fmt::format("{} lost; {}", Count(remedy.concerned, "packet"), remedy.formula)
+            ? remedy.concerned == 0
+                  ? remedy.formula
+                  : fmt::format("{}; {}", Count(remedy.concerned, "packet"), remedy.formula)
         : remedy.is_for_reach()
             ? fmt::format("a replay keeps the last {} with this", HumanDuration(*remedy.reach_ns))
-            : fmt::format("a replay loses {} of {} with this, not {}",
-                          WithCommas(remedy.outcome->lost), Count(written_, "packet"),
-                          WithCommas(remedy.lost_now));
+            : fmt::format("with this a replay has {} of {} in the trace, not {}",
+                          WithCommas(remedy.outcome->in_trace), Count(remedy.now.written, "packet"),
+                          WithCommas(remedy.now.in_trace));
     if (std::ranges::all_of(remedy.changes, &std::string::empty, &ConfigChange::reason) &&
         !remedy.changes.empty())
       remedy.changes.front().reason = reason;
     for (ConfigChange& change : remedy.changes)
       change.is_estimate = remedy.is_estimate() && !change.reason.empty();
   }
-  ChooseChanges(list);
-  if (list.changes.empty() || !is_tried) return {};
-  if ((list.together = OutcomeOfSizes(list))) return {};
+  ChooseChanges(config_.facts, list);
+  if (std::ranges::none_of(list.remedies,
+                           [](const Remedy& one) { return one.outcome.has_value(); }))
+    return {};
+  if ((list.together = OutcomeOfBuffers(list))) return {};
   RS_ASSIGN_OR_RETURN(const SweepConfig all, ConfigWith(list.changes));
   RS_ASSIGN_OR_RETURN(const auto together, sweep_.Run({all}));
-  list.together = sum(together.front(), std::nullopt);
+  list.together = SumOf(together.front());
   return {};
 }
 
 }  // namespace
 
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
-                   uint64_t written, RemedyList& list) {
+                   RemedyList& list) {
   if (list.remedies.empty()) return {};
-  RemedyTrials trials(input, own, config, written);
+  RemedyTrials trials(input, own, config);
   RS_RETURN_IF_ERROR(trials.FindSizes(list.remedies));
   for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
-  return trials.Verify(list);
+  RS_RETURN_IF_ERROR(trials.Verify(list));
+  return trials.Choose(list);
 }
 
 }  // namespace ringscope

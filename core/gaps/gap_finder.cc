@@ -121,6 +121,7 @@ void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFact
   sequence.ids.AddNumber(id);
   sequence.recommits = sequence.committed.Contains(id);
   sequence.committed.Insert(id);
+  if (!commit.complete) sequence.scraped.Insert(id);
 }
 
 void GapFinder::NoteIds(Sequence& sequence, uint64_t chunk) {
@@ -456,7 +457,7 @@ void GapFinder::FinishGap(const Sequence& sequence, OpenGap& open) {
   for (GapBlame& blame : open.gap.blamed)
     if (IsStalled(blame.cause))
       if (const Stall* stall = sequence.stalls.FindLossy(*blame.chunk)) blame.stall = *stall;
-  AddRemedies(open);
+  AddRemedies(sequence, open);
 }
 
 /// Returns what was written to the buffer, by sequence, largest first.
@@ -486,7 +487,7 @@ std::optional<SequenceKey> GapFinder::SequenceToSeparate(const OpenGap& open) {
   return helps ? std::optional(largest.sequence) : std::nullopt;
 }
 
-void GapFinder::AddRemedies(OpenGap& open) {
+void GapFinder::AddRemedies(const Sequence& sequence, OpenGap& open) {
   Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
   for (const GapBlame& blame : gap.blamed) {
@@ -504,18 +505,13 @@ void GapFinder::AddRemedies(OpenGap& open) {
   }
   if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
   remedies.separate = SequenceToSeparate(open);
-  if (remedies.no_size_helps) {
-    remedies.buffer_size.reset();
-    remedies.read_period_ns.reset();
-    remedies.separate.reset();
-  }
-  // Of chunks that were committed after their successors a flush changes nothing.
-  const bool scraped_before =
-      std::any_of(gap.blamed.begin(), gap.blamed.end(), [&](const GapBlame& blame) {
-        return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
-               blame.chunk->chunk == IdOf(gap.first.chunk);
-      });
-  remedies.flush = scraped_before;
+  // A flush brings the rest of a chunk that its writer still had at the read. Where a commit is
+  // missing, or an id was given out again, it brings nothing.
+  remedies.flush = sequence.scraped.Contains(gap.first.chunk) &&
+                   std::ranges::any_of(gap.blamed, [&](const GapBlame& blame) {
+                     return blame.cause == Cause::kAlreadyConsumed && blame.chunk &&
+                            blame.chunk->chunk == IdOf(gap.first.chunk);
+                   });
 }
 
 /// Explains why a packet is flagged though nothing before it is missing.

@@ -69,6 +69,7 @@ class GapFinder {
     GapTrack track;
     ChunkIdUnwrapper ids;
     IntervalSet committed;                     // chunk ids, unwrapped
+    IntervalSet scraped;                       // of these, committed while their writer had them
     std::optional<uint64_t> first_chunk;       // the lowest one
     LogMoment newest_at;                       // commit of the newest one
     std::vector<Jump> jumps;                   // where ids were left out, at least at first
@@ -109,7 +110,7 @@ class GapFinder {
   void FindMissing(const Sequence& sequence, SequenceGaps& result) const;
   const std::vector<SequenceShare>& FilledBy();
   std::optional<SequenceKey> SequenceToSeparate(const OpenGap& open);
-  void AddRemedies(OpenGap& open);
+  void AddRemedies(const Sequence& sequence, OpenGap& open);
   FalseFlag Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
                     const GapTrack::Run* before) const;
 

@@ -137,8 +137,8 @@ struct GapRemedies {
   /// Another sequence that took at least a third of what the packets lacked: it could have a buffer
   /// of its own.
   std::optional<SequenceKey> separate;
-  bool flush = false;  // the writer did not finish in time
-  /// Some of the packets waited for a patch that is not in the log, however large the buffer is.
+  bool flush = false;  // the writer still had the data when it was read
+  /// Some of the packets waited for a patch that is not in the log: in a larger buffer they wait.
   bool no_size_helps = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "core/base/wire.h"
@@ -223,18 +224,28 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   return facts;
 }
 
+uint64_t TypedSize(uint64_t bytes) {
+  const uint64_t power = std::bit_ceil(bytes);
+  return power > uint64_t{1} << 20 && bytes <= power / 4 * 3 ? power / 4 * 3 : power;
+}
+
+uint64_t TypedPeriod(uint64_t ms) {
+  uint64_t unit = 1;
+  while (ms / unit >= 10) unit *= 10;
+  for (const uint64_t tenths : {50u, 40u, 30u, 25u, 20u, 10u})
+    if (ms * 10 >= tenths * unit && tenths * unit % 10 == 0) return tenths * unit / 10;
+  return 0;
+}
+
 ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFacts& config) {
-  constexpr uint64_t kShortestMs = 50, kUsualMs = 5000;
+  constexpr uint64_t kShortestMs = 10, kUsualMs = 5000;
   uint64_t tenth_ms = kUsualMs;
   if (reach_ns)
     tenth_ms = *reach_ns / kPeriodUnitNs / 10;
   else if (const uint64_t duration_ms = config.duration_ms.value_or(0); duration_ms > 0)
     tenth_ms = std::clamp(duration_ms / 10, kShortestMs, kUsualMs);
   if (tenth_ms < kShortestMs) return {};
-  uint64_t unit = 1;
-  while (tenth_ms / unit >= 10) unit *= 10;
-  const uint64_t digit = tenth_ms / unit;
-  ClearPeriod period{.ms = unit * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1), .reason = {}};
+  ClearPeriod period{.ms = TypedPeriod(tenth_ms), .reason = {}};
   const uint64_t today_ms = config.clear_period_ms.value_or(0);
   if (today_ms > 0 && today_ms <= period.ms) return period;
   period.reason =

@@ -120,13 +120,22 @@ std::string OwnFieldsOf(Bytes data_source_config);
 /// Reads the message as far as it is well-formed.
 TraceConfigFacts ReadTraceConfigFacts(Bytes config);
 
+/// Rounds a size up to one that people type: a power of two, or above 1 MiB half as much again.
+uint64_t TypedSize(uint64_t bytes);
+/// Returns the size to recommend where `least` is just enough: a fifth more as a reserve for
+/// sessions that write more, as people type it.
+inline uint64_t RecommendedSize(uint64_t least) { return TypedSize(least + least / 5); }
+/// Rounds a period down to one that people type: 1, 2, 2.5, 3, 4 or 5 times a power of ten.
+/// @return ms, 0 of 0
+uint64_t TypedPeriod(uint64_t ms);
+
 /// How often producers are to repeat their incremental state: an estimate.
 struct ClearPeriod {
   uint64_t ms = 0;  // clear_period_ms; 0: the ring reaches back too little for any period to help
   Sentence reason;  // empty: the config has a period as short
 };
-/// Returns a tenth of what the ring reaches back, rounded down to 1, 2 or 5 times a power of ten:
-/// in a ring, all that is newer than one period has the state that it needs.
+/// Returns a tenth of what the ring reaches back, as people type it: in a ring, all that is newer
+/// than one period has the state that it needs.
 /// @param reach_ns absent: it is not known; a tenth of the session counts then, and at most 5 s
 ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFacts& config);
 

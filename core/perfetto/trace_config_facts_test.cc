@@ -89,16 +89,31 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
 
 TEST(ClearPeriod, IsATenthOfTheReachRoundedDown) {
   const auto ms = [](uint64_t reach_ms) { return ClearPeriodFor(reach_ms * 1'000'000, {}).ms; };
-  EXPECT_EQ(ms(499), 0u) << "too little for any period";
+  EXPECT_EQ(ms(99), 0u) << "too little for any period";
+  EXPECT_EQ(ms(430), 40u);
   EXPECT_EQ(ms(500), 50u);
   EXPECT_EQ(ms(1'999), 100u);
-  EXPECT_EQ(ms(4'200), 200u);
+  EXPECT_EQ(ms(4'200), 400u);
   EXPECT_EQ(ms(50'000), 5000u);
   EXPECT_EQ(ms(99'000), 5000u);
   EXPECT_EQ(
       ClearPeriodFor(4'200'000'000, {}).reason.text,
-      "producers repeat their state, so that all but 200.0 ms of what the ring holds (4.200 s) "
+      "producers repeat their state, so that all but 400.0 ms of what the ring holds (4.200 s) "
       "can be used");
+}
+
+TEST(TypedNumbers, SizesAreRoundedUpAndPeriodsDown) {
+  EXPECT_EQ(TypedSize(4096), 4096u);
+  EXPECT_EQ(TypedSize(9 << 10), 16u << 10);
+  EXPECT_EQ(TypedSize(700 << 10), 1u << 20);
+  EXPECT_EQ(TypedSize(1236 << 10), 1536u << 10);
+  EXPECT_EQ(TypedSize(5 << 20), 6u << 20);
+  EXPECT_EQ(RecommendedSize(6544 << 10), 8u << 20);
+  EXPECT_EQ(TypedPeriod(0), 0u);
+  EXPECT_EQ(TypedPeriod(9), 5u);
+  EXPECT_EQ(TypedPeriod(99), 50u);
+  EXPECT_EQ(TypedPeriod(419), 400u);
+  EXPECT_EQ(TypedPeriod(29'000), 25'000u);
 }
 
 TEST(ClearPeriod, OfAnUnknownReachIsATenthOfTheSession) {
@@ -107,14 +122,14 @@ TEST(ClearPeriod, OfAnUnknownReachIsATenthOfTheSession) {
   config.duration_ms = 9'000;
   EXPECT_EQ(ClearPeriodFor({}, config).ms, 500u);
   config.duration_ms = 100;
-  EXPECT_EQ(ClearPeriodFor({}, config).ms, 50u);
+  EXPECT_EQ(ClearPeriodFor({}, config).ms, 10u);
 }
 
 TEST(ClearPeriod, AsShortAsTheConfigsIsNoChange) {
   TraceConfigFacts config;
-  config.clear_period_ms = 201;
+  config.clear_period_ms = 401;
   EXPECT_FALSE(ClearPeriodFor(4'200'000'000, config).reason.empty());
-  config.clear_period_ms = 200;
+  config.clear_period_ms = 400;
   EXPECT_TRUE(ClearPeriodFor(4'200'000'000, config).reason.empty());
 }
 

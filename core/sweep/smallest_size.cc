@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/perfetto/chunk.h"
+#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 namespace {
@@ -12,8 +13,10 @@ namespace {
 /// The sizes that are left for one goal.
 class Bracket {
  public:
-  Bracket(std::vector<uint64_t> first, uint64_t enough) : next_(std::move(first)), enough_(enough) {
+  Bracket(const SizeGoal& goal, uint64_t enough)
+      : next_(goal.first), enough_(enough), with_recommended_(goal.with_recommended) {
     if (next_.empty()) next_.push_back(enough_);
+    if (const uint64_t size = PagesDown(goal.too_small); size > 0) failed_.push_back(size);
   }
 
   const std::vector<uint64_t>& next() const { return next_; }
@@ -38,7 +41,8 @@ class Bracket {
     for (const uint64_t size : failed_)
       if (!meets_ || size < *meets_) fails = std::max(fails, size);
     if (const uint64_t estimate = std::exchange(estimate_, 0); estimate > 0)
-      for (const uint64_t size : {estimate - kPageBytes, estimate})
+      for (const uint64_t size : {estimate - kPageBytes, estimate,
+                                  with_recommended_ ? RecommendedSize(estimate) : estimate})
         Add(size, fails, meets_.value_or(enough_ + 1));
     if (!next_.empty()) return;
     if (!meets_) {
@@ -68,6 +72,7 @@ class Bracket {
 
   std::vector<uint64_t> next_;
   const uint64_t enough_;
+  const bool with_recommended_;
   std::optional<uint64_t> meets_;  // the smallest that is large enough
   std::vector<uint64_t> failed_;
   uint64_t estimate_ = 0;      // by the largest size that was tried; 0: used
@@ -83,7 +88,7 @@ Result<std::vector<SizeFound>> FindSmallestSizes(std::span<const SizeGoal> goals
   const uint64_t commits = std::min(commit_bytes, kMaxTriedSize);
   const uint64_t enough = std::min(PagesUp(commits * 4 + 65536), kMaxTriedSize);
   std::vector<Bracket> brackets;
-  for (const SizeGoal& goal : goals) brackets.emplace_back(goal.first, enough);
+  for (const SizeGoal& goal : goals) brackets.emplace_back(goal, enough);
   while (true) {
     std::map<BufferId, std::set<uint64_t>> next;
     size_t count = 0;

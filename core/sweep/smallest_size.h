@@ -35,6 +35,8 @@ struct SizeGoal {
   /// The sizes to try first, ascending. Empty: the largest one that makes a difference.
   std::vector<uint64_t> first;
   std::function<TriedSize(const SweepRow&)> judge;
+  uint64_t too_small = 0;         // bytes: a size that is known to be so; 0: none is
+  bool with_recommended = false;  // the size to recommend is tried beside an estimate
 };
 
 /// The smallest size for a goal.

@@ -48,17 +48,21 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
       return;
     case Fate::kDiscarded:
       (IsByService(account.cause) ? sequence.otherwise : sequence.discarded) += count;
+      sequence.late +=
+          account.cause == Cause::kAlreadyConsumed || account.cause == Cause::kBadRecommit;
       return;
     case Fate::kFolded:
       sequence.folded += count;
+      return;
+    case Fate::kStalled:
+      sequence.is_stalled = true;
+      buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
     case Fate::kIncomplete:
       if (!account.in_fragments) {
         sequence.incomplete += count;
         return;
       }
-      [[fallthrough]];  // its first chunk may be overwritten
-    case Fate::kStalled:
       buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
     case Fate::kMoved:
@@ -275,8 +279,8 @@ const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_
 
 std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
   const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
-  const uint64_t end_ns = outcome_.last_time_ns.value_or(0);
-  const uint64_t duration_ns = outcome_.duration_ns();
+  const uint64_t end_ns = outcome_.end_ns();
+  const uint64_t duration_ns = end_ns - std::min(end_ns, outcome_.first_time_ns.value_or(0));
   std::vector<SweepRow> rows;
   for (const BufferOutcome& buffer : outcome_.buffers) {
     SweepRow& row = rows.emplace_back(SweepRow{buffer});
@@ -334,7 +338,7 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
         for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
                                         account.incomplete, PacketCount(waits)})
           full = Less(full, part);
-        is_exact_ &= waits.is_known || full.packets == 0;
+        is_exact_ &= (waits.is_known || full.packets == 0) && !account.is_stalled;
         is_exact_ &= account.is_order_free || !loses_more;
         const bool all = row.policy == FillPolicy::kDiscard;
         discarded = all ? full
@@ -348,17 +352,19 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
       row.written += sequence.written;
       row.overwritten += sequence.overwritten;
       row.discarded += discarded;
+      row.late += std::min(account.late, discarded.packets);
       row.folded += account.folded;
       otherwise += account.otherwise;
       if (row.shortest_sequence && sequence.history_ns >= row.shortest_history_ns) continue;
       row.shortest_history_ns = sequence.history_ns;
       row.shortest_sequence = sequence.sequence;
     }
-    row.lost = row.full_packets() + otherwise.packets + row.invalid;
+    row.lost = row.full_packets() + row.late + otherwise.packets + row.invalid;
     if (accounts_)
       if (const LedgerTotals* totals = accounts.FindTotals(row.id)) {
         row.written = totals->written;
         row.lost = totals->lost().packets;
+        row.again = totals->duplicates.packets;
       }
     const bool is_whole = row.written.packets > 0 && row.full_packets() + row.folded.packets == 0;
     row.history_ns = is_whole ? duration_ns : buffer_span.History(end_ns, row.policy);

@@ -38,6 +38,7 @@ struct SweepRow : BufferOutcome {
   PacketCount written;  // to this buffer; bytes: of payload
   PacketCount overwritten;
   PacketCount discarded;  // by the buffer: fill policy, or a chunk committed too late
+  uint64_t late = 0;      // of these, packets that a buffer of any size refuses
   /// Overwritten, but a program (ProtoVM) has their content in a state that is in the trace.
   PacketCount folded;
   std::optional<uint64_t> state_bytes;  // of the programs' states at the end; absent: none run
@@ -51,16 +52,17 @@ struct SweepRow : BufferOutcome {
   std::optional<SequenceKey> shortest_sequence;
   std::vector<SweepSequence> sequences;      // in order of first commit
   uint64_t lost = 0;                         // packets, to whatever
+  uint64_t again = 0;  // packets that were returned before, as far as they are known
   std::shared_ptr<const RingWrites> writes;  // if SweepConfig::keep_from_ns is set
 
   /// Packets that were lost because the buffer was full. A size can change that.
-  uint64_t full_packets() const { return overwritten.packets + discarded.packets; }
+  uint64_t full_packets() const { return overwritten.packets + discarded.packets - late; }
   /// Of these, those that a larger buffer would lose, too.
   uint64_t lost_otherwise() const { return lost - std::min(lost, full_packets()); }
+  /// Packets that came out, each once.
+  uint64_t in_trace() const { return read.packets - std::min(read.packets, invalid + again); }
   /// Packets that were read, or are still there to be read.
-  uint64_t kept_packets() const {
-    return read.packets - std::min(read.packets, invalid) + unread.packets;
-  }
+  uint64_t kept_packets() const { return in_trace() + unread.packets; }
   /// Packets that are neither kept nor lost: unfinished, or waiting in the buffer.
   uint64_t waiting_packets() const {
     const uint64_t known = kept_packets() + folded.packets + lost + taken.packets;
@@ -83,8 +85,10 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     PacketCount written;
     PacketCount overwritten;
     PacketCount discarded;      // by the buffer
+    uint64_t late = 0;          // of these, packets: not because it was full
     PacketCount otherwise;      // lost, but not because a buffer was full; refused packets apart
     bool is_order_free = true;  // what overwrites their chunks first changes nothing about these
+    bool is_stalled = false;    // packets waited: in another buffer others may have
     PacketCount incomplete;
     PacketCount folded;
   };

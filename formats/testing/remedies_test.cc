@@ -67,7 +67,7 @@ class RemedyRun {
         .with = [this](const std::vector<ConfigChange>& changes) -> Result<std::string> {
           return Config(changes);
         }};
-    const Status tried = TryRemedies(input, Options(), config, 0, list);
+    const Status tried = TryRemedies(input, Options(), config, list);
     EXPECT_TRUE(tried) << tried.error().ToString();
   }
   std::string Config(const std::vector<ConfigChange>& changes) const {
@@ -123,13 +123,14 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       } else {
         EXPECT_EQ(remedy.outcome->lost, exact.lost());
       }
-      EXPECT_LT(remedy.outcome->lost, remedy.lost_now);
+      EXPECT_GT(remedy.outcome->in_trace, remedy.now.in_trace);
       ++checked;
-      if (remedy.kind != RemedyKind::kSize || remedy.keep_ns || remedy.size == kPageBytes) continue;
+      if (remedy.kind != RemedyKind::kSize || remedy.keep_ns || remedy.least_size == kPageBytes)
+        continue;
       EXPECT_EQ(remedy.outcome->full, 0u);
       // A page less is too little.
       std::vector<ConfigChange> less = remedy.changes;
-      less.front().value = std::to_string((remedy.size - kPageBytes) / 1024);
+      less.front().value = std::to_string((remedy.least_size - kPageBytes) / 1024);
       EXPECT_GT(run.With(remedy, less).full(*remedy.buffer), 0u);
     }
     if (!run.list.together) return checked;
@@ -192,7 +193,8 @@ TEST(Remedies, OfLargeSizesAreEstimates) {
   ASSERT_EQ(run.list.remedies.size(), 1u);
   EXPECT_TRUE(run.list.remedies.front().is_estimate());
   EXPECT_FALSE(run.list.remedies.front().outcome);
-  EXPECT_EQ(run.list.remedies.front().changes.front().value, std::to_string(again.size / 1024));
+  EXPECT_EQ(run.list.remedies.front().changes.front().value,
+            std::to_string(RecommendedSize(again.size) / 1024));
 }
 
 // Streams that make engines do whatever they can.
