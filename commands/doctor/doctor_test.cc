@@ -209,7 +209,7 @@ TEST(Doctor, LostPacketsOfALogAreItsVerdict) {
   const Json lost =
       DocumentOf({RS_TESTDATA "/inputs/lost-names.ops.jsonl"})["traces"][0]["findings"][0];
   EXPECT_EQ(lost["rule"].get<std::string>(), "log.lost");
-  EXPECT_EQ(lost["changes"][0]["value"].get<std::string>(), "8");
+  EXPECT_EQ(lost["changes"][0]["value"].get<std::string>(), "16");
   EXPECT_FALSE(lost["changes"][0]["is_estimate"].get<bool>());
 }
 

@@ -95,7 +95,7 @@ TEST(GapsCommand, Text_FitsOnAScreen) {
   }
   const std::string text = WithoutLineBreaks(Gaps({}).out);
   EXPECT_THAT(text, HasSubstr("7 sequences, 7 gaps, 123,378 packets (5.97 MiB): overwritten before "
-                              "they were read; buffers[0].size_kb: 6544 keeps them"));
+                              "they were read; buffers[0].size_kb: 8192 keeps them"));
   EXPECT_THAT(text,
               HasSubstr("of 128,295 packets: 5 unfinished in shared memory, 123,378 in buffers[0] "
                         "(96.2%), 0 on the way to the file; 4,910 of the 4,912 left "
@@ -112,7 +112,7 @@ TEST(GapsCommand, TheAnswerComesFirst) {
   const std::string text = Gaps({}).out;
   EXPECT_LT(text.find("Only the last 101.7 ms of 3.710 s are left"),
             text.find("128,295 packets w"));
-  EXPECT_LT(text.find("buffers[0].size_kb 256 ->\n6544, which loses nothing."),
+  EXPECT_LT(text.find("buffers[0].size_kb 256 ->\n8192, which loses nothing;"),
             text.find("128,295 packets w"));
   const Json document = testing::ParsedJson(Gaps({"--format", "json"}).out);
   EXPECT_EQ(document["sessions"][0]["answer"]["severity"], "error");

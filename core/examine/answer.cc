@@ -308,13 +308,13 @@ class AnswerBuilder {
       return remedy.is_alternative && remedy.keep_ns;
     });
     text += Say(", which {}", OutcomeText(*list.together, list.now));
-    if (shorter != list.remedies.end() && shorter->reach_ns)
-      text += Say("; {} keeps the last {}", Number("shorter_size_kb", shorter->size / 1024),
-                  Time("shorter_reach_ns", *shorter->reach_ns));
-    else if (shorter != list.remedies.end())
-      text += Say("; {} at this rate take {} KiB (an estimate)",
-                  Time("usual_keep_ns", *shorter->keep_ns),
-                  Number("usual_size_kb", shorter->size / 1024));
+    if (shorter == list.remedies.end()) return text;
+    const bool is_tried = shorter->reach_ns.has_value();
+    text += Say("; {}: {} {} {}{}", shorter->changes.front().path, shorter->changes.front().value,
+                is_tried ? "keeps the last" : "for",
+                Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns),
+                is_tried ? "" : " at this rate (an estimate)");
+    AddFigures(text.figures, Number("shorter_size_kb", shorter->size / 1024));
     return text;
   }
 

@@ -362,12 +362,11 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
       const auto found = chosen.find(*remedy.buffer);
       const Remedy* const first = found == chosen.end() ? nullptr : found->second;
       const bool has_all =
-          first != nullptr && first->outcome && !first->is_for_reach() && first->outcome->full == 0;
-      const std::optional<uint64_t> reach_ns = first == nullptr || has_all ? std::nullopt
-                                               : first->reach_ns           ? first->reach_ns
-                                                                           : first->keep_ns;
-      SetClearPeriod(config, std::max(*remedy.reach_ns, reach_ns.value_or(0)), remedy);
-      remedy.is_alternative = has_all;
+          first != nullptr && (first->outcome ? first->outcome->full == 0 : first->concerned == 0);
+      uint64_t reach_ns = *remedy.reach_ns;
+      if (first != nullptr)
+        reach_ns = std::max(reach_ns, first->reach_ns.value_or(first->keep_ns.value_or(0)));
+      if (!has_all) SetClearPeriod(config, reach_ns, remedy);
       if (remedy.period_ns == 0) continue;
     } else if (remedy.kind == RemedyKind::kReadPeriod) {
       remedy.is_alternative = !chosen.empty();

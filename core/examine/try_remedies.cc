@@ -318,7 +318,8 @@ Status RemedyTrials::Choose(RemedyList& list) {
   // What needs another way to read the session is last of what was tried.
   std::ranges::stable_sort(list.remedies, [&](const Remedy& a, const Remedy& b) {
     const auto key = [&](const Remedy& one) {
-      const int rank = !is_tried(one) ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
+      const bool is_of_buffer = is_tried(one) || one.kind == RemedyKind::kSize;
+      const int rank = !is_of_buffer ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
       return std::tuple(rank, ~one.kept(), one.kind == RemedyKind::kPolicy, one.memory);
     };
     return key(a) < key(b);

