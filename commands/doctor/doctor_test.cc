@@ -163,7 +163,7 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
                     HasSubstr("     1  error: not readable;"),
-                    HasSubstr("buffers[0].size_kb: 7808 for the 3 traces that need it\n")));
+                    HasSubstr("buffers[0].size_kb: 12288 for the 3 traces that need it\n")));
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.
@@ -274,7 +274,7 @@ TEST(Doctor, AConfigIsExaminedByItsName) {
 
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {
   const std::string text = RunDoctorOn({"--all", Capture("discard-v2/session.ops.jsonl.zst")}).out;
-  EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.740 s."));
+  EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.033 s."));
 }
 
 TEST(Doctor, FitsOnAScreenUnlessAllIsAskedFor) {

@@ -47,7 +47,7 @@ class AllPackets : public ReplayListener, public LedgerSink {
   }
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
     const ChunkName chunk{commit.commit().sequence, commit.commit().chunk};
-    clocks_.AddChunk(buffer, commit, now_,
+    clocks_.AddChunk(buffer, commit, 0, now_,
                      [&](size_t fragment, const PacketFacts&, Bytes, Bytes, auto time_ns) {
                        if (time_ns) times_[{chunk.Packed(), fragment}] = *time_ns;
                      });

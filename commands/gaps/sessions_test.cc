@@ -94,7 +94,7 @@ TEST(SmallSessions, ChangesBelongToTheHeadline) {
 
 TEST(SmallSessions, Scrapeonly_NoFlushHelps) {
   const std::string text = GapsTextOf("scrapeonly");
-  EXPECT_THAT(text, HasSubstr("had not finished them when the service scraped"));
+  EXPECT_THAT(text, HasSubstr("not finished when the service scraped"));
   EXPECT_THAT(text, Not(HasSubstr("a flush would help")));
 }
 

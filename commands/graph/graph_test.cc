@@ -77,7 +77,7 @@ TEST(Graph, Text_FoldsAndShowsTheGap) {
   EXPECT_THAT(ran.out, HasSubstr("sequence 2 (1:1) in buffers[0] (v2@58, 1 MiB, ring_buffer)\n"
                                  "  99 chunks, 594 B, 198 packets read\n"));
   EXPECT_THAT(ran.out, HasSubstr("46 chunks, 276 B: all read"));
-  EXPECT_THAT(ran.out, HasSubstr("\nNo packet was lost.\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\nNo packet of the log was lost, but 1 chunk id is missing.\n"));
   EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("#50 missing: 1 chunk never committed"));
 }
 

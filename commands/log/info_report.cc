@@ -183,7 +183,7 @@ void ReportSequences(Report& report, const SessionSummary& session) {
     report.Paragraph(
         "packets: counted from chunk headers, including empty packets and excluding those still "
         "being written; 'ringscope replay' counts the packets written",
-        kInfoIndent);
+        std::string(kInfoIndent, ' '));
   if (session.truncated)
     report.Print(
         "  There are more sequences than can be listed; the totals above include all of them.\n");

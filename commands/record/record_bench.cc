@@ -59,6 +59,7 @@ uint64_t NowNs(clockid_t clock = CLOCK_MONOTONIC) {
 class NoTap : public Tap {
  public:
   using Tap::Tap;
+  Result<bool> Prepare(const ipc::Frame*, FrameSocket&) override { return false; }
   Status FromClient(PassingFrame&& frame, FrameSocket& service) override {
     service.Queue(std::move(frame));
     return {};

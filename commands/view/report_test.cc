@@ -186,7 +186,7 @@ TEST(Stages, OfEachProcess_AreSumsOfItsSequences) {
     sequence.thread = id == 5 ? "render" : "";
     sequence.buffer = "buffers[0]";
     sequence[Stage::kLeft].count = {id, 100};
-    sequence[Stage::kBuffer] = {{id == 9 ? 0u : 1000u, 0}, 0, id != 9};
+    sequence[Stage::kBuffer] = {.count = {id == 9 ? 0u : 1000u, 0}, .is_known = id != 9};
     sequence[Stage::kSharedMemory].places = id == 0 ? 3 : 0;
   }
   accounts.Sum();

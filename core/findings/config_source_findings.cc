@@ -17,11 +17,14 @@ namespace {
 constexpr const char* kProcessSource = "linux.process_stats";
 
 void ExamineSourceNames(Examiner& examiner) {
-  // Records of a log and packets of a trace show who delivered what.
-  if (examiner.is_of_log() || examiner.facts.all.packets > 0) return;
+  if (examiner.is_of_log()) return;  // its records show who registered what
   const auto& sources = examiner.config.sources;
   for (size_t i = 0; i < sources.size(); ++i) {
     if (FindKnownSource(sources[i].name) != nullptr) continue;
+    // So do a trace's packets, or that there are none of it.
+    const auto account =
+        std::ranges::find(examiner.sources, sources[i].name, &SourceAccount::name);
+    if (account != examiner.sources.end() && account->state != SourceState::kUnknown) continue;
     const auto meant = MeantSource(sources[i].name);
     if (!meant) continue;
     examiner.Add(

@@ -238,14 +238,15 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   if (gap.last < place) gap.last = place;
   if (account.fate == Fate::kInvalid) gap.lost_bits |= account.loss_bits;
   gap.last_chunk = std::max(gap.last_chunk, account.last_chunk);
-  if (account.fate == Fate::kWriterDropped)
+  if (account.fate == Fate::kWriterDropped) {
     ++gap.places;
-  else
+  } else {
     gap.lost += count;
+    AddContent(gap.contents, {account.facts.content, count});
+  }
   if (account.own_fault) gap.own_fault += count;
   AddCount(gap.causes, {account.fate, account.cause, account.own_fault,
                         account.fate == Fate::kCut ? account.loss_bits : 0, count});
-  AddContent(gap.contents, {account.facts.content, count});
   if (kind != 0) AddCount(gap.kinds, {account.facts.content, kind, count}, kMaxKinds);
   gap.written.Add(account.written);
   gap.decided.Add(account.decided);

@@ -526,6 +526,29 @@ inline bool IsSessionStart(const Op& op) {
   return changed != nullptr && changed->change == SessionChange::kStarted && op.time_ns;
 }
 
+/// From when people count a session's times: its start, as in the Perfetto UI; where the log does
+/// not show that, when its consumer began it; else its first record that is not only about a
+/// producer, which connects to the service whatever session there is.
+class SessionStart {
+ public:
+  /// The session's next record.
+  void Add(const Op& op) {
+    if (is_started_ || !op.time_ns) return;
+    is_started_ = IsSessionStart(op);
+    const bool begins = !is_begun_ && std::holds_alternative<SessionStarted>(op.body);
+    const bool is_of_producer = std::holds_alternative<ProducerConnected>(op.body) ||
+                                std::holds_alternative<SharedMemorySetUp>(op.body) ||
+                                std::holds_alternative<DataSourceRegistered>(op.body);
+    if (is_started_ || begins || (!ns_ && !is_of_producer)) ns_ = op.time_ns;
+    is_begun_ |= begins;
+  }
+  std::optional<uint64_t> ns() const { return ns_; }
+
+ private:
+  std::optional<uint64_t> ns_;
+  bool is_begun_ = false, is_started_ = false;
+};
+
 inline constexpr size_t kOpKinds = std::variant_size_v<AnyRecord>;
 
 /// Names of the record kinds as formats and filters write them, in OpBody's order.

@@ -39,8 +39,12 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   ++records_;
   session_.BeginRecord(op, number.value_or(records_));
   // Most records are commits, which decide nothing about reads.
-  if (std::holds_alternative<Commit>(op.body)) return session_.Apply(op);
-  if (!started_ns_ && IsSessionStart(op)) started_ns_ = op.time_ns;
+  if (std::holds_alternative<Commit>(op.body)) {
+    if (!start_.ns()) [[unlikely]]
+      start_.Add(op);
+    return session_.Apply(op);
+  }
+  start_.Add(op);
   const bool is_damage = IsDamage(op.body);
   if (is_damage) --records_;
   is_plain_ &= is_damage || IsPlain(op.body);

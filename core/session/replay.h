@@ -46,9 +46,9 @@ class Replay {
   ReadsUsed reads_used() const { return reads_.used(); }
   /// Returns true if the last ReadPass record left nothing in any buffer.
   bool left_nothing() const { return reads_.left_nothing(); }
-  /// When the session started, as the Perfetto UI counts; else the time of the first record.
+  /// The session's SessionStart; of records about producers alone, the time of the first one.
   std::optional<uint64_t> first_time_ns() const {
-    return started_ns_ ? started_ns_ : first_time_ns_;
+    return start_.ns() ? start_.ns() : first_time_ns_;
   }
   /// The latest time of a record, also where time goes back.
   std::optional<uint64_t> last_time_ns() const {
@@ -63,7 +63,8 @@ class Replay {
   const bool plain_as_recorded_;
   uint64_t records_ = 0;
   bool is_plain_ = true;
-  std::optional<uint64_t> started_ns_, first_time_ns_;
+  SessionStart start_;
+  std::optional<uint64_t> first_time_ns_;
   std::optional<uint64_t> last_time_ns_;  // of the last record that has one
   uint64_t latest_ns_ = 0;                // before time went back
 };

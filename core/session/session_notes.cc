@@ -22,16 +22,7 @@ constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 }  // namespace
 
 void SessionClock::AddRecord(const Op& op) {
-  // A producer connects to the service, whatever session there is.
-  const bool is_of_producer = std::holds_alternative<ProducerConnected>(op.body) ||
-                              std::holds_alternative<SharedMemorySetUp>(op.body) ||
-                              std::holds_alternative<DataSourceRegistered>(op.body);
-  const bool begins = std::holds_alternative<SessionStarted>(op.body) && op.time_ns;
-  if ((!start_ns_ && !is_of_producer) || (!is_begun_ && !is_started_ && begins) ||
-      (!is_started_ && IsSessionStart(op)))
-    start_ns_ = op.time_ns;
-  is_begun_ |= begins;
-  is_started_ |= IsSessionStart(op);
+  start_.Add(op);
   const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
   if (snapshot == nullptr) return;
   clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));

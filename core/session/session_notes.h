@@ -16,14 +16,13 @@
 
 namespace ringscope {
 
-/// The times of a session's records as people read them: from its start on, as in the Perfetto UI;
-/// where the log does not show that, from its first record on that is not only about a producer.
+/// The times of a session's records as people read them: from its SessionStart on.
 class SessionClock {
  public:
   /// The session's next record: its time, and what clock snapshots tell of the time of day.
   void AddRecord(const Op& op);
   /// Time from which the others count, ns; 0: no record has one.
-  uint64_t start_ns() const { return start_ns_.value_or(0); }
+  uint64_t start_ns() const { return start_.ns().value_or(0); }
   /// Returns the time of day less CLOCK_BOOTTIME, modulo 2^64; absent if it is not known.
   std::optional<uint64_t> wall_offset_ns() const {
     return wall_offset_ns_ ? std::optional(0 - *wall_offset_ns_) : std::nullopt;
@@ -33,9 +32,7 @@ class SessionClock {
   std::string Text(uint64_t boot_ns) const;
 
  private:
-  std::optional<uint64_t> start_ns_;
-  bool is_begun_ = false;    // start_ns_ is when the consumer began the session
-  bool is_started_ = false;  // start_ns_ is the session's start
+  SessionStart start_;
   Clocks clocks_;
   std::optional<uint64_t> wall_offset_ns_;  // CLOCK_BOOTTIME less CLOCK_REALTIME, modulo 2^64
 };

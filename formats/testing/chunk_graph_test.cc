@@ -146,7 +146,8 @@ class GraphsOverTestdata : public ::testing::TestWithParam<const char*> {
       EXPECT_EQ(chunks, seen.chunks.size());
     }
     uint64_t told = 0;
-    for (const auto& [id, totals] : run.ledger().totals()) told += totals.written.packets;
+    for (const auto& [id, totals] : run.ledger().totals())
+      told += totals.written.packets + totals.by_fate.places();
     EXPECT_EQ(packets, told);
 
     for (const BufferLayout& layout : run.layout.buffers()) ExpectTiles(layout, !seen.jumped);

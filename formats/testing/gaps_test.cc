@@ -52,11 +52,12 @@ void ExpectAddsUp(const GapReport& report) {
       for (const Gap& gap : sequence.gaps) {
         in_gaps += gap.lost;
         own_fault += gap.own_fault;
-        FateCount causes, contents;
+        FateCount causes, contents, dropped;
         for (const CauseCount& cause : gap.causes) {
           by_fate[static_cast<size_t>(cause.fate)] += cause.count;
-          causes += cause.count;
+          (cause.fate == Fate::kWriterDropped ? dropped : causes) += cause.count;
         }
+        EXPECT_EQ(gap.places, dropped.packets);
         for (const ContentCount& content : gap.contents) contents += content.count;
         EXPECT_EQ(causes, gap.lost);
         EXPECT_EQ(contents, gap.lost);

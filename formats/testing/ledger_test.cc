@@ -93,7 +93,8 @@ TEST_P(LedgerOverTestdata, ConformanceCasesAddUp) {
     }
     EXPECT_EQ(came_out, outcome.packets);
     uint64_t fates = 0;
-    for (const auto& [fate, count] : outcome.fates) fates += count;
+    for (const auto& [fate, count] : outcome.fates)
+      if (fate != Fate::kWriterDropped) fates += count;
     EXPECT_EQ(told, fates);
     EXPECT_EQ(outcome.fates.count(Fate::kUnexplained), 0u) << Summary(outcome);
     ++cases;
@@ -135,14 +136,14 @@ TEST(LedgerTest, AllEnginesFindTheSamePackets) {
         is_of("-Malicious_OverrideWithDifferentOffsetAfterRead"))
       continue;
     SCOPED_TRACE(path);
-    std::optional<FateCount> written;
+    std::optional<uint64_t> written;
     for (const EngineInfo& engine : Engines()) {
-      FateCount sum;
+      uint64_t sum = 0;  // with what writers dropped, which one buffer sees and another overwrote
       for (const auto& [id, totals] :
            Account(testing::TestdataPath(path), engine.name, true).totals)
-        sum += totals.written;
+        sum += totals.written.packets + totals.by_fate.places();
       if (!written) written = sum;
-      EXPECT_EQ(sum.packets, written->packets) << engine.name;
+      EXPECT_EQ(sum, *written) << engine.name;
     }
     ++cases;
   }
@@ -195,14 +196,16 @@ TEST(LedgerTest, AQuietEngineIsNeverGuessedAt) {
           const bool by_log = account.cause == Cause::kBrokenChain ||
                               account.cause == Cause::kNoBeginning ||
                               account.cause == Cause::kBrokenSize;
-          return by_log && other.cause == Cause::kAbandoned;
+          // Chunk ids that are used again break the rules, whatever the buffer makes of them.
+          return (by_log && other.cause == Cause::kAbandoned) || account.cause == Cause::kResent;
         };
         EXPECT_TRUE(std::any_of(real->second.begin(), real->second.end(), agrees))
             << "chunk " << account.first_chunk << ": " << Name(account.fate) << " "
             << Name(account.cause) << " is " << Name(real->second.front().fate) << " "
             << Name(real->second.front().cause);
         ++same;
-        if (account.fate == Fate::kDiscarded && !IsByService(account.cause)) {
+        if (account.fate == Fate::kDiscarded && !IsByService(account.cause) &&
+            account.cause != Cause::kNotReplaced) {
           EXPECT_EQ(account.cause, Cause::kUnknown);
           ++discarded;
         }
