@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <vector>
 
@@ -75,24 +75,34 @@ Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
   return line;
 }
 
-/// Returns the place of the first word that is neither an option nor an option's value: a command
-/// or a file. Returns the number of words if there is none.
-size_t PlaceOfFirstName(const std::vector<std::string>& words) {
-  std::set<std::string> with_value;  // options of any command
+/// The options before the first word that is neither an option nor an option's value.
+struct OptionsBefore {
+  size_t end = 0;       // the place of that word, a command or a file; or the number of words
+  std::string unknown;  // the first option that no command has
+};
+OptionsBefore FindOptionsBefore(const std::vector<std::string>& words) {
+  std::map<std::string, bool> has_value;  // by the name of each command's options
   for (const Command& command : Commands())
     for (const OptionInfo& option : OptionsOf(command))
-      if (option.has_value() && !option.is_positional())
-        with_value.insert({option.long_name, option.short_name});
-  size_t at = 0;
-  while (at < words.size() && IsOption(words[at]) && words[at] != "--")
-    at += with_value.contains(words[at]) ? 2 : 1;
-  return std::min(at, words.size());
+      if (!option.is_positional())
+        for (const std::string& name : {option.long_name, option.short_name})
+          has_value[name] |= option.has_value();
+  OptionsBefore before;
+  while (before.end < words.size() && IsOption(words[before.end]) && words[before.end] != "--") {
+    const std::string& word = words[before.end];
+    const auto known = has_value.find(word.substr(0, word.find('=')));
+    if (known == has_value.end() && before.unknown.empty()) before.unknown = word;
+    before.end += known != has_value.end() && known->second && word.find('=') == std::string::npos ? 2 : 1;
+  }
+  before.end = std::min(before.end, words.size());
+  return before;
 }
 
 /// Puts the command in front. Options may precede it; a file in its place asks what is wrong with
 /// the file.
 Result<const Command*> TakeCommand(std::vector<std::string>& words) {
-  const size_t at = IsOption(words.front()) ? PlaceOfFirstName(words) : 0;
+  const OptionsBefore before = FindOptionsBefore(words);
+  const size_t at = before.end;
   const std::string name = at < words.size() ? words[at] : "";
   if (const Command* const command = FindCommand(name)) {
     words.erase(words.begin() + static_cast<ptrdiff_t>(at));
@@ -103,11 +113,11 @@ Result<const Command*> TakeCommand(std::vector<std::string>& words) {
     words.insert(words.begin(), "--brief");
     return FindCommand("doctor");
   }
-  if (name.empty()) {
+  if (name.empty() || !before.unknown.empty()) {
     CLI::App app;
     GlobalArgs ignored;
     AddOptionsBeforeCommand(app, ignored);
-    return tl::unexpected(UnknownOption(words.front(), app, kSeeHelp));
+    return tl::unexpected(UnknownOption(before.unknown.empty() ? words.front() : before.unknown, app, kSeeHelp));
   }
   return tl::unexpected(UnknownCommand(name));
 }

@@ -93,7 +93,6 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
   constexpr const char* kColumns = "input session name idx severity value";
   if (args.format == Format::kCsv) report.Print(CsvTitles(kColumns));
   Json traces = Json::array();
-  bool any = false;
   for (const Examination& examination : inputs.examinations) {
     if (!examination.trace) return Fail(ErrorCode::kCorrupt, *examination.error);
     const TraceFacts& trace = *examination.trace;
@@ -104,7 +103,6 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
       zeros += row.value == 0 ? 1 : 0;
       return row.value > 0 || !report.is_text();
     });
-    any |= args.data_loss && !rows.empty();
     Json one = {{"input", examination.subject.file}, {"session", trace.session}};
     if (args.format == Format::kCsv)
       for (Json& row : rows.ToJson()) {
@@ -119,7 +117,7 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
   }
   report.Data("traces", std::move(traces));
   RS_RETURN_IF_ERROR(report.Finish());
-  return any ? ExitCode::kNotice : ExitCode::kClean;
+  return CodeOf(inputs.examinations);
 }
 
 /// What made one counter count.

@@ -310,7 +310,9 @@ class AnswerBuilder {
     text += Say(", which {}", OutcomeText(*list.together, list.now));
     if (shorter == list.remedies.end()) return text;
     const bool is_tried = shorter->reach_ns.has_value();
-    text += Say("; {}: {} {} {}{}", shorter->changes.front().path, shorter->changes.front().value,
+    const ConfigChange& size = shorter->changes.front();
+    const bool is_of_same = list.changes.size() == 1 && list.changes.front().path == size.path;
+    text += Say("; {}{} {} {}{}", is_of_same ? "" : size.path + ": ", size.value,
                 is_tried ? "keeps the last" : "for",
                 Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns),
                 is_tried ? "" : " at this rate (an estimate)");

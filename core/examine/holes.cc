@@ -255,13 +255,8 @@ std::vector<Hole> HolesOfLog(const Examination& examination) {
   for (const BufferGaps& buffer : examination.log->gaps.buffers)
     for (const SequenceGaps& sequence : buffer.sequences) {
       if (const auto* const packets = examination.log->packets.Find(sequence.sequence))
-        for (Hole& hole : SequenceHoles(examination, index, sequence, *packets).Find()) {
-          // Packets may be of events that are older than the session.
-          if (examination.subject.time)
-            for (int64_t* ns : {&hole.span.first_ns, &hole.span.last_ns})
-              *ns = std::max(*ns, examination.subject.time->first_ns);
+        for (Hole& hole : SequenceHoles(examination, index, sequence, *packets).Find())
           holes.push_back(std::move(hole));
-        }
       ++index;
     }
   return holes;
