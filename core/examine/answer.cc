@@ -110,8 +110,7 @@ class AnswerBuilder {
       headline =
           Say("If the session was read only at its end, which the log does not show: {}", headline);
       answer_.Add("Better",
-                  "--config CONFIG, if it was written into a file, or --reads like=TRACE with the "
-                  "trace that the service wrote");
+                  "--config CONFIG if it was written into a file, or --reads like=TRACE");
     }
     answer_.headline = answer_.Keep(headline);
     if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets)
