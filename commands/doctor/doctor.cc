@@ -20,6 +20,7 @@ struct DoctorArgs {
   bool all = false;                 // as text, all findings and what was checked
   bool brief = false;
   Format format = Format::kText;
+  Gate gate;
 };
 
 Result<std::string> ParseRule(std::string_view text) {
@@ -55,12 +56,13 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
           "lines; 'ringscope FILE' does the same");
   Exclude(app, "--brief", {"--rule", "--all"});
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
+  AddGate(app, args.gate);
 }
 
 Result<ExitCode> Print(const DoctorArgs& args, ExaminedInputs& examined, Context& context) {
   if (args.rule)
     for (Examination& examination : examined.examinations) KeepRule(examination, *args.rule);
-  return ReportExaminations(context, args.format, examined, args.brief, args.all);
+  return ReportExaminations(context, args.format, examined, args.gate, args.brief, args.all);
 }
 
 Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
@@ -99,12 +101,15 @@ Command DoctorCommand() {
        {"ringscope doctor --rule buffer.overwritten --format csv traces/",
         "Which traces lost data to a full buffer?"},
        {"ringscope doctor --config trace.pbtxt", "Is this config likely to lose data?"},
+       {"ringscope doctor --max-lost 1% --min-reach 10s traces/",
+        "Which of these break the limits of continuous integration?"},
        {"ringscope doctor session.tblog session.pftrace", "A log, read as its trace shows"},
        {"adb exec-out cat /data/misc/perfetto-traces/trace | ringscope doctor -",
         "A trace from standard input"}},
       Bind(SetUp, RunDoctor),
-      {.clean = "Done; there is no warning and nothing worse.",
-       .notice = "Done, and there is a warning, a loss or an error; or some of several traces "
+      {.clean = "Done; there is no warning and nothing worse, or no limit is broken.",
+       .notice = "Done, and there is a warning, a loss or an error, or a limit is broken "
+                 "(--fail-on, --max-lost, --min-reach, --min-usable); or some of several traces "
                  "could not be read."}};
 }
 

@@ -24,6 +24,7 @@ struct GapsArgs {
   bool all = false;      // as text, each gap and all that was found
   bool packets = false;  // each lost packet
   Format format = Format::kText;
+  Gate gate;
 
   size_t holes_listed() const { return all ? SIZE_MAX : 10; }
   bool is_about_replays() const { return ChoosesAnything(choices) || packets; }
@@ -40,6 +41,7 @@ void SetUp(CLI::App& app, GapsArgs& args) {
           "--format json");
   Exclude(app, "--packets", {"--all"});
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
+  AddGate(app, args.gate);
 }
 
 Status Check(const GapsArgs& args) {
@@ -121,7 +123,8 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   }
   ExaminedSession session(context, sessions, args.choices, &kinds);
   session.run().Add<FilterBuffers>(args.filter);
-  RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine());
+  RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
+  if (args.gate.is_set()) examination.broken_limits = args.gate.Broken(examination);
   const ShownGaps selection(examination, args.filter, kinds);
   if (args.format == Format::kCsv)
     out.Print(GapCsvRows(selection));
@@ -131,7 +134,9 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
   if (args.format == Format::kText || args.format == Format::kJson)
     ReportClones(out, selection.outcome);
-  return selection.ending();
+  if (!args.gate.is_set()) return selection.ending();
+  if (args.format == Format::kText) PrintBrokenLimits(out, std::span(&examination, 1));
+  return CodeOf(std::span(&examination, 1), args.gate);
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context& context) {

@@ -88,7 +88,7 @@ TEST(SmallSessions, ChangesBelongToTheHeadline) {
   EXPECT_THAT(idle["lines"].dump(), HasSubstr("flush_period_ms"));
   EXPECT_EQ(
       GapsOf("intern0")["answer"]["change"],
-      "buffers[0].size_kb 4 -> 64, which keeps everything; buffers[0].size_kb: 128 for 10.000 s "
+      "buffers[0].size_kb 4 -> 64, which keeps everything; 128 for 10.000 s "
       "at this rate (an estimate)");
 }
 

@@ -257,7 +257,7 @@ class PageTest(unittest.TestCase):
         self.assertGreater(self.browser.run("return document.querySelectorAll('#changes a').length"), 0)
         marked = self.browser.run(
             "return [...document.querySelectorAll('#config mark')].map((line) => line.textContent.trim())")
-        self.assertIn('size_kb: 6544', marked)
+        self.assertIn('size_kb: 8192', marked)
         self.assertNotIn('fill_policy: RING_BUFFER', marked)
 
     def test_tables_are_sorted_by_their_headings(self):

@@ -258,13 +258,4 @@ Examination ExamineConfigFile(const std::string& path, const ConfigFile& config)
   return examination;
 }
 
-ExitCode CodeOf(const Examinations& traces) {
-  const auto failed = std::ranges::count_if(
-      traces, [](const Examination& trace) { return trace.error.has_value(); });
-  if (!traces.empty() && failed == std::ssize(traces)) return ExitCode::kFailed;
-  const bool any = std::ranges::any_of(
-      traces, [](const Examination& trace) { return trace.answer.severity >= Harm::kWarning; });
-  return any || failed > 0 ? ExitCode::kNotice : ExitCode::kClean;
-}
-
 }  // namespace ringscope

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/session/gate.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/tried_remedies.h"
 #include "commands/shell/command.h"
@@ -94,10 +95,6 @@ Examination ExamineConfigFile(const std::string& path, const ConfigFile& config)
 /// Returns true if the input is a log; standard input is not looked at.
 bool IsLog(Context& context, const std::string& path);
 
-/// Returns how a run over these inputs ends: kFailed if none could be read, kNotice if there is a
-/// warning or worse, or one of them could not be read.
-ExitCode CodeOf(const Examinations& examinations);
-
 inline void ListFields(JsonFieldWriter& io, const StatRow& row) {
   io("name", row.name, "idx", row.index, "value", row.value, "severity", row.severity);
   if (row.machine != 0) io("machine", row.machine);
@@ -123,19 +120,25 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 void PrintMany(Report& report, const Examinations& examinations, bool all);
 /// Lists the times of a trace in which something is missing, the first ones.
 void PrintHoles(Report& report, const Examination& trace, size_t most);
-/// Reports examinations in the format of a command line, each by itself or many in groups.
-Result<ExitCode> ReportExaminations(Context& context, Format format, const ExaminedInputs& inputs,
-                                    bool brief, bool all);
+/// Reports examinations in the format of a command line, each by itself or many in groups, and what
+/// breaks the gate.
+Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
+                                    const Gate& gate, bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
 /// @param is_about_replays the command line has options that only a log's replay has: an error
 /// @param holes so many are listed as text; SIZE_MAX: all that is known is printed
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays, size_t holes);
+                              const Gate& gate, bool is_about_replays, size_t holes);
 /// Returns how many holes of a trace a command line asks for.
 template <typename Args>
 size_t HolesListedFor(const Args& args) {
   if constexpr (requires { args.holes_listed(); }) return args.holes_listed();
   return 0;
+}
+template <typename Args>
+Gate GateOf(const Args& args) {
+  if constexpr (requires { args.gate; }) return args.gate;
+  return {};
 }
 /// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
 /// examined in its place, as doctor does; options that only a replay has are an error then.
@@ -155,8 +158,8 @@ std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
       if (sessions.recording().HasTraces() && run_traces != nullptr && !args->is_about_replays())
         return run_traces(*args, context);
       if (sessions.recording().HasTraces())
-        return ReportTraces(context, args->input, args->format, args->is_about_replays(),
-                            HolesListedFor(*args));
+        return ReportTraces(context, args->input, args->format, GateOf(*args),
+                            args->is_about_replays(), HolesListedFor(*args));
       return run(*args, sessions, context);
     };
   };

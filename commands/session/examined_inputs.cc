@@ -133,9 +133,12 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   return ExaminedInputs{ExamineAll(context, paths, choices, session), true};
 }
 
-Result<ExitCode> ReportExaminations(Context& context, Format format, const ExaminedInputs& inputs,
-                                    bool brief, bool all) {
+Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
+                                    const Gate& gate, bool brief, bool all) {
   Report report(context.console, format, "doctor");
+  if (gate.is_set())
+    for (Examination& examination : inputs.examinations)
+      examination.broken_limits = gate.Broken(examination);
   if (!report.is_text()) {
     WriteExaminations(context.console, format, inputs.examinations);
   } else if (inputs.are_many) {
@@ -146,22 +149,22 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, const Exami
       PrintExamination(report, examination, brief, all);
     }
   }
-  return CodeOf(inputs.examinations);
+  if (report.is_text()) PrintBrokenLimits(report, inputs.examinations);
+  return CodeOf(inputs.examinations, gate);
 }
 
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              bool is_about_replays, size_t holes) {
+                              const Gate& gate, bool is_about_replays, size_t holes) {
   if (is_about_replays || input.clone)
     return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
                 {input.paths.front(), {}, {}}, "leave these options out, or name a log");
   context.console.Say(
       fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
                   Printable(input.paths.front())));
-  RS_ASSIGN_OR_RETURN(const ExaminedInputs examined,
-                      ExamineInputs(context, input.paths, {}, input.only));
+  RS_ASSIGN_OR_RETURN(ExaminedInputs examined, ExamineInputs(context, input.paths, {}, input.only));
   const bool all = holes == SIZE_MAX;
   RS_ASSIGN_OR_RETURN(const ExitCode code,
-                      ReportExaminations(context, format, examined, /*brief=*/false, all));
+                      ReportExaminations(context, format, examined, gate, /*brief=*/false, all));
   Report report(context.console, format, "gaps");
   if (report.is_text() && !all)
     for (const Examination& examination : examined.examinations)

@@ -179,6 +179,7 @@ void ListFields(JsonFieldWriter& io, const Examination& examination) {
      std::vector(examination.reach.begin(), examination.reach.end()), "holes", examination.holes);
   io.UnlessEmpty("remedies", examination.remedies.remedies);
   io.UnlessEmpty("config", examination.changed_config);
+  io.UnlessEmpty("broken_limits", examination.broken_limits);
 }
 
 std::string NameOf(const Examination& trace) {

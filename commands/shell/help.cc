@@ -67,7 +67,7 @@ constexpr std::pair<int, const char*> kStatuses[] = {
     {2, "The command line asks for something that is not possible."},
     {3,
      "Done, with a finding: a loss, a difference, damage that was skipped. --fail-on and the "
-     "budgets of FILE, doctor and gaps move this line."},
+     "limits of FILE, doctor and gaps move this line."},
 };
 
 }  // namespace

@@ -77,6 +77,7 @@ struct Examination : Problems {
   std::optional<std::string> error;  // why the input could not be read: then there is no more
 
   // The evidence.
+  std::vector<std::string> broken_limits;  // of those that the command line has
   std::shared_ptr<const LogEvidence> log;  // nullptr: of a trace or a config alone
   std::optional<TraceFacts> trace;         // of the trace, or of the one that the replay makes
 

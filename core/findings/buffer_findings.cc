@@ -42,7 +42,7 @@ ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes
 /// Returns true if these times can be shown as times of the session: packets without a clock
 /// snapshot may have another clock than the log's records.
 bool IsInSession(const Examiner& examiner, const std::optional<TimeSpan>& span) {
-  return span && examiner.session() && span->first_ns >= examiner.session()->first_ns &&
+  return span && examiner.session() && span->last_ns >= examiner.session()->first_ns &&
          span->last_ns <= examiner.session()->last_ns;
 }
 

@@ -1,0 +1,121 @@
+#include "commands/session/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "commands/session/examined.h"
+#include "commands/shell/values.h"
+#include "core/base/text.h"
+
+namespace ringscope {
+namespace {
+
+constexpr double kPercent = 100;
+
+/// "1%" or "0.01"
+Result<double> ParseShare(std::string_view text) {
+  const bool is_percent = text.ends_with('%');
+  const std::string_view digits = text.substr(0, text.size() - (is_percent ? 1 : 0));
+  double share = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), share);
+  if (is_percent) share /= kPercent;
+  if (error == std::errc() && end == digits.data() + digits.size() && share >= 0 && share <= 1)
+    return share;
+  return UsageError("'{}' is not a share; write it like 1% or 0.01", text);
+}
+
+Result<Harm> ParseHarm(std::string_view text) {
+  const std::vector<std::string> names(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end());
+  RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "severity", ""));
+  return static_cast<Harm>(std::ranges::find(kEnumNames<Harm>, name) - kEnumNames<Harm>.begin());
+}
+
+std::string LimitText(double share) { return fmt::format("{:g}%", share * kPercent); }
+
+/// What breaks the limit of lost packets. A trace alone does not show how many were written: any
+/// place at which packets are missing breaks it.
+std::string LostText(const StageAccount& all, double most) {
+  uint64_t lost = 0, places = 0;
+  for (const Stage stage : {Stage::kSharedMemory, Stage::kCommit, Stage::kBuffer, Stage::kFile,
+                            Stage::kImport, Stage::kUnknown}) {
+    places += all[stage].places;
+    // What is left in shared memory was not finished by its writer.
+    if (stage != Stage::kSharedMemory) lost += all[stage].count.packets;
+  }
+  if (const auto written = all.written()) {
+    const double share = static_cast<double>(lost) / static_cast<double>(written->packets);
+    return written->packets > 0 && share > most
+               ? fmt::format("{} lost", ShareText(lost, written->packets))
+               : "";
+  }
+  return places > 0
+             ? fmt::format("packets missing at {}, how many is not known", Count(places, "place"))
+             : "";
+}
+
+}  // namespace
+
+std::vector<std::string> Gate::Broken(const Examination& examination) const {
+  std::vector<std::string> broken;
+  const Answer& answer = examination.answer;
+  const bool has_limits = max_lost || min_usable || min_reach_ns;
+  const std::optional<Harm> least = has_limits ? fail_on : fail_on.value_or(Harm::kWarning);
+  if (least && answer.severity >= *least && answer.severity > Harm::kOk)
+    broken.push_back(fmt::format("{} (--fail-on {})", HarmText(answer.severity), Name(*least)));
+  if (max_lost)
+    if (const std::string lost = LostText(examination.account.all, *max_lost); !lost.empty())
+      broken.push_back(fmt::format("{}, more than {} (--max-lost)", lost, LimitText(*max_lost)));
+  const bool is_less = static_cast<double>(answer.usable) <
+                       min_usable.value_or(0) * static_cast<double>(answer.packets);
+  if (min_usable && (is_less || answer.packets == 0))
+    broken.push_back(fmt::format("{} of {} usable, less than {} (--min-usable)",
+                                 ShareText(answer.usable, answer.packets),
+                                 Count(answer.packets, "packet"), LimitText(*min_usable)));
+  for (const auto& [buffer, reach] : examination.reach)
+    if (min_reach_ns && reach.ns < *min_reach_ns)
+      broken.push_back(fmt::format("buffers[{}] reaches back {}, less than {} (--min-reach)",
+                                   buffer, HumanDuration(reach.ns), HumanDuration(*min_reach_ns)));
+  return broken;
+}
+
+void AddGate(CLI::App& app, Gate& gate) {
+  InGroup(app, "Limits, for continuous integration");
+  AddParsed(
+      app, "--fail-on", gate.fail_on, ParseHarm,
+      ValueType(std::vector<std::string>(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end())),
+      "End with status 3 from this severity on; without it from warning on, or by the "
+      "limits alone");
+  AddParsed(app, "--max-lost", gate.max_lost, ParseShare, "SHARE",
+            "End with status 3 if more of the packets written were lost, like 1%; where a trace "
+            "does not show how many were written, if any are missing");
+  AddParsed(app, "--min-reach", gate.min_reach_ns, ParsePositiveDuration, "TIME",
+            "End with status 3 if a ring that overwrote data reaches back less than this");
+  AddParsed(app, "--min-usable", gate.min_usable, ParseShare, "SHARE",
+            "End with status 3 if the UI can show less of the packets that are left");
+}
+
+void PrintBrokenLimits(Report& report, std::span<const Examination> examinations) {
+  bool has_any = false;
+  for (const Examination& examination : examinations) {
+    if (examination.broken_limits.empty()) continue;
+    if (!std::exchange(has_any, true)) report.Heading("Limits that are broken");
+    report.Paragraph(fmt::format("{}: {}", NameOf(examination), Joined(examination.broken_limits)),
+                     "  ");
+  }
+}
+
+ExitCode CodeOf(std::span<const Examination> examinations, const Gate& gate) {
+  const auto failed = std::ranges::count_if(
+      examinations, [](const Examination& examination) { return examination.error.has_value(); });
+  if (!examinations.empty() && failed == static_cast<ptrdiff_t>(examinations.size()))
+    return ExitCode::kFailed;
+  const bool any = std::ranges::any_of(examinations, [&](const Examination& examination) {
+    return !gate.Broken(examination).empty();
+  });
+  return any || failed > 0 ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+}  // namespace ringscope
