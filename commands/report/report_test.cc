@@ -58,7 +58,8 @@ TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
   EXPECT_THAT(
       body,
       HasSubstr(
-          "of 128,295 packets: 5 unfinished in shared memory, 123,378 in buffers[0] (96.2%)"));
+          "128,295 packets were written: 5 unfinished in shared memory, 123,378 lost in buffers[0] "
+          "(96.2%)"));
   EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
   // The session over time, with what each bar is.
   EXPECT_THAT(body, HasSubstr("<svg class=\"timeline\""));

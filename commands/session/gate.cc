@@ -36,8 +36,9 @@ Result<Harm> ParseHarm(std::string_view text) {
 std::string LimitText(double share) { return fmt::format("{:g}%", share * kPercent); }
 
 /// What breaks the limit of lost packets. A trace alone does not show how many were written: any
-/// place at which packets are missing breaks it.
-std::string LostText(const StageAccount& all, double most) {
+/// place at which packets are missing breaks it, if the trace proves a loss.
+std::string LostText(const Examination& examination, double most) {
+  const StageAccount& all = examination.account.all;
   uint64_t lost = 0, places = 0;
   for (const Stage stage : {Stage::kSharedMemory, Stage::kCommit, Stage::kBuffer, Stage::kFile,
                             Stage::kImport, Stage::kUnknown}) {
@@ -66,7 +67,7 @@ std::vector<std::string> Gate::Broken(const Examination& examination) const {
   if (least && answer.severity >= *least && answer.severity > Harm::kOk)
     broken.push_back(fmt::format("{} (--fail-on {})", HarmText(answer.severity), Name(*least)));
   if (max_lost)
-    if (const std::string lost = LostText(examination.account.all, *max_lost); !lost.empty())
+    if (const std::string lost = LostText(examination, *max_lost); !lost.empty())
       broken.push_back(fmt::format("{}, more than {} (--max-lost)", lost, LimitText(*max_lost)));
   const bool is_less = static_cast<double>(answer.usable) <
                        min_usable.value_or(0) * static_cast<double>(answer.packets);

@@ -109,12 +109,9 @@ class AnswerBuilder {
       headline.text.front() = static_cast<char>(std::tolower(headline.text.front()));
       headline =
           Say("If the session was read only at its end, which the log does not show: {}", headline);
-      answer_.Add("Better",
-                  "--config CONFIG if it was written into a file, or --reads like=TRACE");
+      answer_.Add("Better", "--config CONFIG if it was written into a file, or --reads like=TRACE");
     }
     answer_.headline = answer_.Keep(headline);
-    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets)
-      answer_.Add("Stages", StagesText(examined_.account));
     if (is_lost) answer_.Add("Why", losses_->Why());
     if (losses_->lost() > 0) answer_.Add("Over time", losses_->OverTime());
     if (is_lost) {
@@ -128,6 +125,8 @@ class AnswerBuilder {
     answer_.Add("Late", losses_->Stale());
     if (is_lost || is_waiting) answer_.Add("More hints", signs);
     answer_.Add("Clones", losses_->Clones());
+    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets)
+      answer_.Add("Stages", StagesText(examined_.account));
     answer_.Add("Assumed", ReadsNotes(outcome.reads));
   }
 
@@ -147,7 +146,14 @@ class AnswerBuilder {
     if (!examined_.trace) return;
     AddSources();
     if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());
+    AddTraceLosses();
     if (examined_.trace->all.packets > 0) answer_.Add("Stages", StagesText(examined_.account));
+  }
+
+  /// Why a trace lost data, by the finding about a buffer.
+  void AddTraceLosses() {
+    const std::vector<Finding>& findings = examined_.findings;
+    const Finding* const noted = answer_.severity > Harm::kInfo ? nullptr : NotedFinding();
     const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
       return std::string_view(finding.rule->id).starts_with("buffer.");
     });

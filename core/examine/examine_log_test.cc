@@ -184,7 +184,7 @@ TEST(Answer, NamesTheBufferWhereThereAreSeveral) {
   const Examination diagnosis = ExamineTrace(facts);
   EXPECT_THAT(diagnosis.answer.headline, StartsWith("buffers[1]: The buffer of 64 KiB was full"));
   EXPECT_THAT(StagesLineOf(diagnosis),
-              HasSubstr("in buffers[0] (50 KiB), in buffers[1] (460 chunks)"));
+              HasSubstr("50 KiB lost in buffers[0], 460 chunks refused in buffers[1]"));
 }
 
 TEST(ExamineTrace, FailedPatchesAreNotSaidToBeLate) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -71,44 +73,53 @@ StageCount KernelLosses(const FtraceCounters& counters) {
 std::string StagesText(const StageAccounts& accounts) {
   const std::optional<PacketCount> written = accounts.all.written();
   std::vector<std::string> known, unknown;
-  const auto amount = [](Stage stage, uint64_t count) {
-    if (stage == Stage::kKernel || stage == Stage::kImport) return Count(count, "event");
-    // What a writer had not finished did not get out of its memory, and is not all lost.
-    return WithCommas(count) + (stage == Stage::kSharedMemory && count > 0 ? " unfinished" : "");
-  };
   const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
-    const std::string places = at.places == 0 ? "" : " at " + Count(at.places, "place");
-    std::vector<std::string> amounts;
-    if (at.count.bytes > 0) amounts.push_back(HumanSize(at.count.bytes));
-    if (at.chunks > 0) amounts.push_back(Count(at.chunks, "chunk"));
-    if (!at.is_known)
-      unknown.push_back(where + (amounts.empty() ? "" : fmt::format(" ({})", Joined(amounts))) +
-                        places);
-    else if (at != StageCount() || stage == Stage::kSharedMemory || stage == Stage::kBuffer ||
-             stage == Stage::kFile)
-      known.push_back(
-          fmt::format("{} {}{}{}", amount(stage, at.count.packets), where,
-                      stage == Stage::kBuffer && written && at.count.packets > 0
-                          ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
-                          : "",
-                      places.empty() ? "" : " and more" + places));
+    const bool is_of_events = stage == Stage::kKernel || stage == Stage::kImport;
+    // What a writer had not finished did not get out of its memory, and is not all lost.
+    const char* const how = stage == Stage::kSharedMemory ? "unfinished"
+                            : stage == Stage::kElsewhere  ? ""
+                                                          : "lost";
+    if (at.count.packets > 0 && at.is_known)
+      known.push_back(fmt::format(
+          "{} {}{}{}{}",
+          is_of_events ? Count(at.count.packets, "event") : WithCommas(at.count.packets), how,
+          *how == '\0' ? "" : " ", where,
+          written && stage == Stage::kBuffer
+              ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
+              : ""));
+    else if (at.count.bytes > 0)
+      known.push_back(fmt::format("{} lost {}", HumanSize(at.count.bytes), where));
+    if (at.chunks > 0)
+      known.push_back(fmt::format("{} refused {}", Count(at.chunks, "chunk"), where));
+    if (at.places > 0)
+      known.push_back(fmt::format("{} {} {}at {}", is_of_events ? "events" : "packets",
+                                  stage == Stage::kSharedMemory ? "dropped" : "missing",
+                                  stage == Stage::kUnknown ? "" : where + " ",
+                                  Count(at.places, "place")));
+    if (!at.is_known && at == StageCount{.is_known = false} && !is_of_events)
+      unknown.push_back(where);
+    if (!written && stage == Stage::kBuffer && at == StageCount())
+      known.push_back("nothing lost " + where);
   };
   for (const auto& [stage, name, place] : kEnumRows<Stage>) {
     if (stage == Stage::kLeft) continue;
-    const StageCount& at = accounts.all[stage];
     if (stage == Stage::kBuffer && !accounts.buffers.empty())
       for (const auto& [buffer, account] : accounts.buffers)
         add(stage, account[stage], "in " + buffer);
-    else if (stage != Stage::kImport || at.is_known)
-      add(stage, at, place);
+    else
+      add(stage, accounts.all[stage], place);
   }
   const uint64_t left = accounts.all[Stage::kLeft].count.packets, unusable = accounts.all.unusable;
   return fmt::format(
-      "{}{}{}{}{}{}", written ? fmt::format("of {}: ", Count(written->packets, "packet")) : "",
-      Joined(known), known.empty() ? "" : "; ",
-      unusable == 0 ? "" : fmt::format("{} of the ", WithCommas(unusable)),
-      unusable == 0 ? Count(left, "packet") + " left" : WithCommas(left) + " left unusable",
-      unknown.empty() ? "" : "; a trace does not show how many were lost " + Joined(unknown));
+      "{}{}{}{} in the trace{}{}",
+      written
+          ? fmt::format("{} {} written: ", Count(written->packets, "packet"), Was(written->packets))
+          : "",
+      Joined(known), known.empty() ? "" : "; ", written ? WithCommas(left) : Count(left, "packet"),
+      unusable == 0
+          ? ""
+          : fmt::format(", {} of them usable", WithCommas(left - std::min(left, unusable))),
+      unknown.empty() ? "" : "; a trace does not show losses " + Joined(unknown));
 }
 
 }  // namespace ringscope

@@ -36,10 +36,10 @@ TEST(StageAccounts, AddUp) {
   EXPECT_EQ((accounts.processes[{"app", 8, 0}].written()), PacketCount());
   EXPECT_EQ(accounts.all.written(), (PacketCount{100, 1000}));
   EXPECT_EQ(accounts.buffers["buffers[1]"][Stage::kBuffer].count.packets, 5u);
-  EXPECT_EQ(StagesText(accounts),
-            "of 100 packets: 2 unfinished in shared memory, 1 in buffers[0] (1.0%), 5 in "
-            "buffers[1] (5.0%), 0 "
-            "on the way to the file; 2 of the 92 left unusable");
+  EXPECT_EQ(
+      StagesText(accounts),
+      "100 packets were written: 2 unfinished in shared memory, 1 lost in buffers[0] (1.0%), 5 "
+      "lost in buffers[1] (5.0%); 92 in the trace, 90 of them usable");
 }
 
 TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
@@ -51,10 +51,10 @@ TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
   accounts.sequences[0][Stage::kUnknown].places = 1;
   accounts.Sum();
   EXPECT_FALSE(accounts.all.written());
-  EXPECT_EQ(StagesText(accounts),
-            "0 at an unknown stage and more at 1 place; 7 packets left; a trace does "
-            "not show how many were lost in shared memory, in buffers[0] at 3 places, on the way "
-            "to the file");
+  EXPECT_EQ(
+      StagesText(accounts),
+      "packets missing in buffers[0] at 3 places, packets missing at 1 place; 7 packets in the "
+      "trace; a trace does not show losses in shared memory, on the way to the file");
 }
 
 TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
@@ -62,10 +62,10 @@ TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
   accounts.sequences = {StagesIn("buffers[0]", {{Stage::kSharedMemory, 1}, {Stage::kLeft, 3}})};
   accounts.sequences[0][Stage::kSharedMemory].places = 2;
   accounts.Sum();
-  EXPECT_EQ(StagesText(accounts),
-            "of 4 packets: 1 unfinished in shared memory and more at 2 places, 0 in buffers[0], 0 "
-            "on the way "
-            "to the file; 3 packets left");
+  EXPECT_EQ(
+      StagesText(accounts),
+      "4 packets were written: 1 unfinished in shared memory, packets dropped in shared memory "
+      "at 2 places; 3 in the trace");
 }
 
 TEST(StageAccounts, KernelLosses_AreItsCountersOrPlaces) {
