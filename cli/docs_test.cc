@@ -3,7 +3,8 @@
 //   `<!-- fails -->` it does;
 // - in a block after a line `<!-- golden -->` it prints the lines that follow it;
 // - each picture of the page is a file that these lines wrote, of the same name;
-// - each link leads to a file, and to a heading of it where it names one.
+// - each link leads to a file, and to a heading of it where it names one;
+// - each file of the project that it names is there.
 // The lines of a page run one after the other in a folder that has the project's testdata and the
 // example plug-in. `scripts/test --golden` writes the output of all blocks and the pictures to the
 // pages.
@@ -145,6 +146,20 @@ TEST_P(Docs, LinksLeadSomewhere) {
     if (hash < link.size() && fs::exists(target)) {
       EXPECT_TRUE(Anchors(ReadFile(target)).contains(link.substr(hash + 1))) << link;
     }
+  }
+}
+
+// Words in capitals stand for a name: testdata/cli/COMMAND/CASE.txt.
+TEST_P(Docs, FilesThatItNamesAreThere) {
+  static const std::regex kPath(
+      "(^|[^\\w/.-])((testdata|docs|scripts|core|formats|commands|cli|man)"
+      "/[\\w./-]*\\w)");
+  static const std::regex kPlaceholder("/[A-Z]+\\b");
+  const std::string page = ReadFile(kRoot / GetParam());
+  for (std::sregex_iterator match(page.begin(), page.end(), kPath), end; match != end; ++match) {
+    const std::string name = (*match)[2];
+    if (std::regex_search(name, kPlaceholder)) continue;
+    EXPECT_TRUE(fs::exists(kRoot / name)) << name;
   }
 }
 
