@@ -272,6 +272,19 @@ TEST(Doctor, AConfigIsExaminedByItsName) {
   EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("as a trace config")));
 }
 
+// Up to eight sessions of one file have an answer each.
+TEST(Doctor, ManySessionsOfAFile_AreSummedUp) {
+  const TempFolder folder;
+  const std::string trace = ReadTestdata("traces/slow-data-sources.pftrace");
+  for (const bool many : {false, true}) {
+    std::string joined;
+    for (int i = 0; i < (many ? 9 : 8); ++i) joined += trace;
+    const std::string text = RunDoctorOn({folder.Write("joined.pftrace", joined)}).out;
+    EXPECT_EQ(text.find("9 sessions, by their findings") != std::string::npos, many);
+    EXPECT_EQ(text.find("session 8: data loss") != std::string::npos, !many);
+  }
+}
+
 TEST(Doctor, TimesOfALogCountFromItsSessionsStartToItsEnd) {
   const std::string text = RunDoctorOn({"--all", Capture("discard-v2/session.ops.jsonl.zst")}).out;
   EXPECT_THAT(WithoutLineBreaks(text), HasSubstr("up to the end at 3.033 s."));

@@ -19,6 +19,8 @@
 namespace ringscope {
 namespace {
 
+constexpr size_t kSessionsAlone = 8;  // of one input that are shown one by one, as text
+
 /// Adds a file, or all traces and logs of a folder.
 Status AddPath(const std::string& path, std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
@@ -141,7 +143,7 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInp
       examination.broken_limits = gate.Broken(examination);
   if (!report.is_text()) {
     WriteExaminations(context.console, format, inputs.examinations);
-  } else if (inputs.are_many) {
+  } else if (inputs.are_many || inputs.examinations.size() > kSessionsAlone) {
     PrintMany(report, inputs.examinations, all);
   } else {
     for (const Examination& examination : inputs.examinations) {

@@ -48,6 +48,10 @@ void PrintFinding(Report& report, size_t number, const Finding& finding, bool in
         std::string(kPartIndent + 9, ' '));
 }
 
+/// Returns how many of these are printed: one more takes the line that would say that it is left
+/// out.
+size_t ShownOf(size_t all, size_t most) { return all <= most || all - most == 1 ? all : most; }
+
 void PrintMore(Report& report, size_t more, const char* what) {
   if (more > 0) report.Print(fmt::format("... and {}; --all lists them\n", Count(more, what)));
 }
@@ -56,7 +60,7 @@ void PrintList(Report& report, const char* title, const std::vector<std::string>
                size_t most = SIZE_MAX) {
   if (texts.empty()) return;
   report.Heading(title);
-  const size_t shown = std::min(most, texts.size());
+  const size_t shown = ShownOf(texts.size(), most);
   for (size_t i = 0; i < shown; ++i) report.Paragraph(Printable(texts[i]), "- ");
   PrintMore(report, texts.size() - shown, "more line");
 }
@@ -223,8 +227,12 @@ Json DoctorDocument(const Examinations& traces) {
 
 void PrintMany(Report& report, const Examinations& traces, bool all) {
   const std::vector<ExaminationGroup> groups = GroupsOf(traces);
-  report.Heading(fmt::format("{}, by their findings", Count(traces.size(), "trace")));
-  const size_t shown = all ? groups.size() : std::min(groups.size(), kGroupsListed);
+  const bool is_one_file = std::ranges::all_of(traces, [&](const Examination& trace) {
+    return trace.subject.file == traces.front().subject.file;
+  });
+  report.Heading(fmt::format("{}, by their findings",
+                             Count(traces.size(), is_one_file ? "session" : "trace")));
+  const size_t shown = all ? groups.size() : ShownOf(groups.size(), kGroupsListed);
   for (const auto& [key, members] : std::span(groups).first(shown)) {
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
@@ -238,7 +246,11 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
   }
   PrintMore(report, groups.size() - shown, "further row");
   PrintChanges(report, traces);
-  if (!all) return report.Paragraph("\n--all lists each trace; 'ringscope FILE' answers for one.");
+  if (!all)
+    return report.Paragraph(
+        "\n--all lists each; 'ringscope FILE' answers for one file, with --session N for one of "
+        "its "
+        "sessions.");
   report.Heading("Each trace, the worst first");
   for (const auto& [key, members] : groups)
     for (const Examination* trace : members)
@@ -249,7 +261,7 @@ void PrintHoles(Report& report, const Examination& trace, size_t most) {
   if (trace.holes.empty() || trace.log != nullptr || most == 0) return;
   const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
   Table table({{"of"}, {"from"}, {"to"}, {"what"}, {"how many"}});
-  const size_t shown = std::min(most, trace.holes.size());
+  const size_t shown = ShownOf(trace.holes.size(), most);
   for (const Hole& hole : std::span(trace.holes).first(shown))
     table.AddRow({hole.sequence        ? NameOf(trace.account.sequences[*hole.sequence])
                   : hole.where.empty() ? std::string("the trace")
@@ -277,7 +289,7 @@ void PrintExamination(Report& report, const Examination& trace, bool brief, bool
   if (trace.subject.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.subject.replay)));
   const std::vector<Finding>& findings = trace.findings;
-  const size_t shown = all ? findings.size() : std::min(findings.size(), kWithTitle);
+  const size_t shown = all ? findings.size() : ShownOf(findings.size(), kWithTitle);
   for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
   PrintMore(report, findings.size() - shown, "more finding");
   PrintSources(report, trace);
