@@ -18,12 +18,12 @@ namespace ringscope {
 
 /// The gaps of a session that the user wants to see, and the examination that they are of.
 struct ShownGaps : GapSelection {
-  ShownGaps(const Examination& examination, const GapFilter& filter, const PacketKinds& kinds)
-      : GapSelection(examination.log->gaps, examination.log->notes.start_ns(), filter),
-        examination(examination),
-        outcome(examination.log->outcome),
-        notes(examination.log->notes),
-        kinds(kinds) {
+  ShownGaps(const Examination& of, const GapFilter& filter, const PacketKinds& kinds_of_packets)
+      : GapSelection(of.log->gaps, of.log->notes.start_ns(), filter),
+        examination(of),
+        outcome(of.log->outcome),
+        notes(of.log->notes),
+        kinds(kinds_of_packets) {
     any_sign |= !is_filtered && std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
                                                     &FtraceCpuLosses::lost_in_session);
   }

@@ -149,8 +149,8 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
   sessions.recording().UseOpened(std::move(opened));
   LogExaminations examinations(sessions);
   const auto examine = [&]() -> Result<ExitCode> {
-    ExaminedSession session(context, sessions, choices);
-    RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
+    ExaminedSession examined(context, sessions, choices);
+    RS_ASSIGN_OR_RETURN(Examination examination, examined.Examine());
     examinations.Add(std::move(examination));
     return ExitCode::kClean;
   };
