@@ -10,6 +10,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
 #include "core/gaps/gap_report.h"
+#include "formats/testing/files.h"
 #include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
@@ -227,6 +228,22 @@ TEST(SmallSessions, Late_TheSorterDropsThem) {
 }
 
 // A ring that overwrites does its job: what counts is how far it reaches back.
+// The size goes into the producer's own entry, and other entries stay.
+TEST(SmallSession, Screenshot_ChangesTheProducersEntry) {
+  const TempFolder folder;
+  const std::string config = folder.Write(
+      "c.pbtxt",
+      "buffers { size_kb: 4096 }\nproducers { producer_name: \"other\" shm_size_kb: 64 }\n"
+      "producers { producer_name: \"screens\" }\n");
+  const std::string advised =
+      testing::ParsedJson(RunCommand(AdviseCommand(), {"--config", config, "--format", "json",
+                                                       SmallSession("screenshot")})
+                              .out)["sessions"][0]["config"];
+  EXPECT_THAT(advised, HasSubstr("producer_name: \"other\""));
+  EXPECT_THAT(advised, HasSubstr("shm_size_kb: 512"));
+  EXPECT_EQ(advised.find("screens"), advised.rfind("screens")) << advised;
+}
+
 TEST(SmallSession, Keep_SpeaksOfTheReach) {
   const std::string advice =
       WithoutLineBreaks(RunCommand(AdviseCommand(), {SmallSession("stale"), "--keep", "30m"}).out);

@@ -35,8 +35,7 @@ Result<Harm> ParseHarm(std::string_view text) {
 
 std::string LimitText(double share) { return fmt::format("{:g}%", share * kPercent); }
 
-/// What breaks the limit of lost packets. A trace alone does not show how many were written: any
-/// place at which packets are missing breaks it, if the trace proves a loss.
+/// What breaks the limit of lost packets. A trace alone breaks it with any loss that it proves.
 std::string LostText(const Examination& examination, double most) {
   const StageAccount& all = examination.account.all;
   uint64_t lost = 0, places = 0;

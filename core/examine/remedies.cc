@@ -217,8 +217,7 @@ class RemedyFinder {
     if (!helps || !longest) return;
     // A read at the end of the period is too late for what is evicted right then.
     const uint64_t ms = TypedPeriod((std::max<uint64_t>(*longest, 1) - 1) / kMs);
-    const bool is_as_short =
-        facts_.config.write_into_file && facts_.config.PeriodNs() <= ms * kMs;
+    const bool is_as_short = facts_.config.write_into_file && facts_.config.PeriodNs() <= ms * kMs;
     if (ms * kMs < kShortestReadPeriodNs || is_as_short) return;
     Remedy& remedy = Add(RemedyKind::kReadPeriod, nullptr, packets);
     if (!facts_.config.write_into_file)
@@ -282,23 +281,25 @@ class RemedyFinder {
         places += gap.places;
       });
     }
-    size_t index = 0;
+    const auto& configured = facts_.config.producers;
+    size_t next = configured.size();
     for (const auto& [producer, want] : wanted) {
       constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
       Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, want.second);
       remedy.producer = producer;
       remedy.size = std::clamp(std::bit_ceil(want.first), kPageBytes, kLargest);
       remedy.memory = static_cast<int64_t>(remedy.size);
-      remedy.formula =
-          "more than it has, or than the default of 256 KiB, and four thirds of what was committed "
-          "in "
-          "a burst; a power of 2";
+      remedy.formula = "a power of 2 above what it has, or the default of 256 KiB, and its bursts";
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
       if (name.empty()) continue;
-      const std::string path = fmt::format("producers[{}].", index++);
-      remedy.changes = {{path + "producer_name", Quoted(name), "", false},
-                        {path + "shm_size_kb", std::to_string(remedy.size / 1024),
-                         "its shared memory was full at " + Count(want.second, "place"), true}};
+      const auto known = std::ranges::find(configured, name, &ConfiguredProducer::name);
+      const bool is_new = known == configured.end();
+      const auto index = is_new ? next++ : static_cast<size_t>(known - configured.begin());
+      const std::string path = fmt::format("producers[{}].", index);
+      if (is_new) remedy.changes.push_back({path + "producer_name", Quoted(name), "", false});
+      const std::string reason = "its shared memory was full at " + Count(want.second, "place");
+      const std::string kb = std::to_string(remedy.size / 1024);
+      remedy.changes.push_back({path + "shm_size_kb", kb, reason, true});
     }
   }
 
