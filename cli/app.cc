@@ -90,9 +90,11 @@ OptionsBefore FindOptionsBefore(const std::vector<std::string>& words) {
   OptionsBefore before;
   while (before.end < words.size() && IsOption(words[before.end]) && words[before.end] != "--") {
     const std::string& word = words[before.end];
-    const auto known = has_value.find(word.substr(0, word.find('=')));
-    if (known == has_value.end() && before.unknown.empty()) before.unknown = word;
-    before.end += known != has_value.end() && known->second && word.find('=') == std::string::npos ? 2 : 1;
+    const size_t equals = word.find('=');
+    const auto known = has_value.find(word.substr(0, equals));
+    const bool is_known = known != has_value.end();
+    if (!is_known && before.unknown.empty()) before.unknown = word;
+    before.end += is_known && known->second && equals == std::string::npos ? 2 : 1;
   }
   before.end = std::min(before.end, words.size());
   return before;
@@ -101,7 +103,8 @@ OptionsBefore FindOptionsBefore(const std::vector<std::string>& words) {
 /// Puts the command in front. Options may precede it; a file in its place asks what is wrong with
 /// the file.
 Result<const Command*> TakeCommand(std::vector<std::string>& words) {
-  const OptionsBefore before = FindOptionsBefore(words);
+  // All commands' options are known only with some work, which other command lines do not need.
+  const auto before = IsOption(words.front()) ? FindOptionsBefore(words) : OptionsBefore();
   const size_t at = before.end;
   const std::string name = at < words.size() ? words[at] : "";
   if (const Command* const command = FindCommand(name)) {
@@ -117,7 +120,8 @@ Result<const Command*> TakeCommand(std::vector<std::string>& words) {
     CLI::App app;
     GlobalArgs ignored;
     AddOptionsBeforeCommand(app, ignored);
-    return tl::unexpected(UnknownOption(before.unknown.empty() ? words.front() : before.unknown, app, kSeeHelp));
+    const std::string& option = before.unknown.empty() ? words.front() : before.unknown;
+    return tl::unexpected(UnknownOption(option, app, kSeeHelp));
   }
   return tl::unexpected(UnknownCommand(name));
 }

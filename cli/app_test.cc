@@ -145,7 +145,8 @@ TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
   EXPECT_EQ(ran.out, RunTool({"doctor", "--brief", trace}).out);
   const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
   EXPECT_THAT(WithoutLineBreaks(RunTool({log}).out), HasSubstr(" were lost"));
-  EXPECT_THAT(RunTool({"no-such-file"}).err, HasSubstr("there is no command and no file 'no-such-file'"));
+  EXPECT_THAT(RunTool({"no-such-file"}).err,
+              HasSubstr("there is no command and no file 'no-such-file'"));
   for (const char* name : {"no-such.tblog", "./no-such", "no/such"}) {
     const Ran missing = RunTool({name});
     EXPECT_EQ(missing.status, 1);

@@ -14,7 +14,7 @@ bool UpdatesGoldens();
 /// differ by 1 %: how small zstd makes a log depends on zstd's release.
 void ExpectGolden(const std::filesystem::path& path, const std::string& made);
 
-/// The same of the part of a file from the offset `begin` to `end`.
+/// Does so with the part of a file from the offset `begin` to `end`.
 void ExpectGoldenPart(const std::filesystem::path& path, size_t begin, size_t end,
                       const std::string& made);
 

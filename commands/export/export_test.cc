@@ -83,12 +83,11 @@ TEST(Export, Tables_HaveWhatHappened) {
               ElementsAre(ElementsAre("1:1", "2:3")));
   EXPECT_THAT(database.Ask("SELECT sequence, process, packets, bytes, percent FROM evicted_by"),
               ElementsAre(ElementsAre("2:3", "chatty", "1", "2", "100.0")));
-  EXPECT_THAT(
-      database.Ask("SELECT sequence, buffer, process, packets, cause, written_from, "
-                   "lost_from, written_from_utc FROM gap_times"),
-      ElementsAre(
-          ElementsAre("1:1", "1", "app", "1", "evicted", "0.0", "1.0e-06", "NULL"),
-          ElementsAre("1:1", "9", "app", "1", "no_such_buffer", "2.0e-06", "2.0e-06", "NULL")));
+  EXPECT_THAT(database.Ask("SELECT sequence, buffer, process, packets, cause, written_from, "
+                           "lost_from, written_from_utc FROM gap_times"),
+              ElementsAre(ElementsAre("1:1", "1", "app", "1", "evicted", "0.0", "1.0e-06", "NULL"),
+                          ElementsAre("1:1", "9", "app", "1", "no_such_buffer", "2.0e-06",
+                                      "2.0e-06", "NULL")));
   EXPECT_THAT(database.Ask("SELECT producer_name, buffer, fate, packets FROM data_loss"),
               ElementsAre(ElementsAre("app", "1", "overwritten", "1"),
                           ElementsAre("app", "9", "discarded", "1")));

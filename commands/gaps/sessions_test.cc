@@ -87,10 +87,9 @@ TEST(SmallSessions, ChangesBelongToTheHeadline) {
   EXPECT_THAT(idle["headline"], HasSubstr("kernel"));
   EXPECT_EQ(idle["change"], "");
   EXPECT_THAT(idle["lines"].dump(), HasSubstr("flush_period_ms"));
-  EXPECT_EQ(
-      GapsOf("intern0")["answer"]["change"],
-      "buffers[0].size_kb 4 -> 64, which keeps everything; 128 for 10.000 s "
-      "at this rate (an estimate)");
+  EXPECT_EQ(GapsOf("intern0")["answer"]["change"],
+            "buffers[0].size_kb 4 -> 64, which keeps everything; 128 for 10.000 s "
+            "at this rate (an estimate)");
 }
 
 TEST(SmallSessions, Scrapeonly_NoFlushHelps) {

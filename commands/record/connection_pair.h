@@ -112,7 +112,7 @@ class ConnectionPair {
   Status ReadService(bool in_order);
   Status PassClientFrames();
   Status PassBatch();
-  /// What has arrived from the client cannot be passed on now.
+  /// Notes that frames of the client have arrived which cannot be passed on now.
   void NoteWaiting();
   Status ReadAhead();
   bool TakeTurn(bool next = false);

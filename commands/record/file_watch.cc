@@ -44,7 +44,7 @@ std::vector<uint8_t> BytesAt(const UniqueFd& file, uint64_t offset, uint64_t mos
   return bytes;
 }
 
-/// What packets of the file show of reads.
+/// The ends and beginnings of reads, as packets of the file show them.
 struct ReadsIn {
   uint64_t ends = 0;
   bool begins = false;  // after the last end, another read begins

@@ -80,8 +80,8 @@ bool SharedMemory::Read(size_t offset, std::span<uint8_t> into) const {
   const bool is_whole = mapped_ == nullptr
                             ? ReadAllAt(fd_.get(), offset, into) == into.size()
                             : std::memcpy(into.data(), mapped_ + offset, into.size()) != nullptr;
-  // What is read first must be what was there first: a producer writes a chunk's header last, with
-  // release order, so what is read after the header is at least as new as the header.
+  // Bytes that are read first must be those that were there first: a producer writes a chunk's
+  // header last, with release order, so bytes read after the header are at least as new as it.
   std::atomic_thread_fence(std::memory_order_acquire);
   return is_whole;
 }

@@ -21,6 +21,11 @@ namespace {
 
 constexpr size_t kSessionsAlone = 8;  // of one input that are shown one by one, as text
 
+/// Returns true if the text groups them by their findings.
+bool AreGrouped(const ExaminedInputs& inputs) {
+  return inputs.are_many || inputs.examinations.size() > kSessionsAlone;
+}
+
 /// Adds a file, or all traces and logs of a folder.
 Status AddPath(const std::string& path, std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
@@ -143,7 +148,7 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInp
       examination.broken_limits = gate.Broken(examination);
   if (!report.is_text()) {
     WriteExaminations(context.console, format, inputs.examinations);
-  } else if (inputs.are_many || inputs.examinations.size() > kSessionsAlone) {
+  } else if (AreGrouped(inputs)) {
     PrintMany(report, inputs.examinations, all);
   } else {
     for (const Examination& examination : inputs.examinations) {
@@ -168,7 +173,7 @@ Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, F
   RS_ASSIGN_OR_RETURN(const ExitCode code,
                       ReportExaminations(context, format, examined, gate, /*brief=*/false, all));
   Report report(context.console, format, "gaps");
-  if (report.is_text() && !all)
+  if (report.is_text() && !all && !AreGrouped(examined))
     for (const Examination& examination : examined.examinations)
       PrintHoles(report, examination, holes);
   return code;

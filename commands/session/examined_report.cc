@@ -249,8 +249,7 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
   if (!all)
     return report.Paragraph(
         "\n--all lists each; 'ringscope FILE' answers for one file, with --session N for one of "
-        "its "
-        "sessions.");
+        "its sessions.");
   report.Heading("Each trace, the worst first");
   for (const auto& [key, members] : groups)
     for (const Examination* trace : members)

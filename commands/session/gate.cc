@@ -30,19 +30,19 @@ Result<double> ParseShare(std::string_view text) {
 Result<Harm> ParseHarm(std::string_view text) {
   const std::vector<std::string> names(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end());
   RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "severity", ""));
-  return static_cast<Harm>(std::ranges::find(kEnumNames<Harm>, name) - kEnumNames<Harm>.begin());
+  return *FromName<Harm>(name);
 }
 
 std::string LimitText(double share) { return fmt::format("{:g}%", share * kPercent); }
 
-/// What breaks the limit of lost packets. A trace alone breaks it with any loss that it proves.
+/// Returns what breaks the limit of lost packets: of a trace alone, any loss that it proves.
 std::string LostText(const Examination& examination, double most) {
   const StageAccount& all = examination.account.all;
   uint64_t lost = 0, places = 0;
-  for (const Stage stage : {Stage::kSharedMemory, Stage::kCommit, Stage::kBuffer, Stage::kFile,
-                            Stage::kImport, Stage::kUnknown}) {
+  for (const Stage stage :
+       {Stage::kSharedMemory, Stage::kCommit, Stage::kBuffer, Stage::kFile, Stage::kUnknown}) {
     places += all[stage].places;
-    // What is left in shared memory was not finished by its writer.
+    // A packet in shared memory was not finished by its writer.
     if (stage != Stage::kSharedMemory) lost += all[stage].count.packets;
   }
   if (const auto written = all.written()) {
@@ -51,7 +51,7 @@ std::string LostText(const Examination& examination, double most) {
                ? fmt::format("{} lost", ShareText(lost, written->packets))
                : "";
   }
-  return places > 0
+  return places > 0 && examination.answer.severity >= Harm::kDataLoss
              ? fmt::format("packets missing at {}, how many is not known", Count(places, "place"))
              : "";
 }

@@ -55,11 +55,16 @@ TEST(Gate, EndsARunWhereALimitIsBroken) {
 // A trace alone does not show how many packets were written.
 TEST(Gate, ATraceBreaksTheLimitOfLossesWithAnyPlace) {
   const char* const trace = RS_TESTDATA "/captures/ring-v2/trace.pftrace.zst";
-  const auto ran =
-      RunCommand(DoctorCommand(), {"--max-lost", "99%", "--format", "json", trace});
+  const auto ran = RunCommand(DoctorCommand(), {"--max-lost", "99%", "--format", "json", trace});
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(testing::ParsedJson(ran.out)["traces"][0]["broken_limits"].dump(),
               HasSubstr("how many is not known"));
+}
+
+// A refused chunk may have come twice: that packets are missing is not proved.
+TEST(Gate, ATraceWithoutAProvedLossBreaksNoLimit) {
+  const char* const trace = RS_TESTDATA "/captures/lossless-v2/trace.pftrace.zst";
+  EXPECT_EQ(RunCommand(DoctorCommand(), {"--max-lost", "0%", trace}).code, ExitCode::kClean);
 }
 
 TEST(Gate, OfSeveralFilesThoseThatBreakItAreNamed) {

@@ -55,8 +55,8 @@ TEST(Completion, Values) {
   EXPECT_THAT(Words({"replay", "--reads", "e"}), ElementsAre("end", "every="));
   EXPECT_THAT(Words({"replay", "--engine", "v2@5"}),
               ElementsAre("v2@54", "v2@55", "v2@56", "v2@57", "v2@58"));
-  EXPECT_THAT(Words({"help", "re"}), ElementsAre("report", "replay", "record", "replay-options",
-                                                 "reach", "read pass"));
+  EXPECT_THAT(Words({"help", "re"}),
+              ElementsAre("report", "replay", "record", "replay-options", "reach", "read pass"));
   EXPECT_THAT(Words({"completions", "z"}), ElementsAre("zsh"));
 }
 

@@ -64,12 +64,14 @@ TEST(Console, LinesOfAListing_AreBrokenOnATerminalOnly) {
     MemoryRun run;
     run.out.terminal = terminal;
     run.out.width = terminal ? 60 : 0;
-    run.console.PrintLine("   1  commit of a chunk that a writer of the producer wrote to its end", 6);
+    run.console.PrintLine("   1  commit of a chunk that a writer of the producer wrote to its end",
+                          6);
     run.console.PrintLine("   2  read", 6);
-    EXPECT_EQ(run.Output(), terminal ? "   1  commit of a chunk that a writer of the producer wrote\n"
-                                       "      to its end\n   2  read\n"
-                                     : "   1  commit of a chunk that a writer of the producer "
-                                       "wrote to its end\n   2  read\n");
+    EXPECT_EQ(run.Output(), terminal
+                                ? "   1  commit of a chunk that a writer of the producer wrote\n"
+                                  "      to its end\n   2  read\n"
+                                : "   1  commit of a chunk that a writer of the producer "
+                                  "wrote to its end\n   2  read\n");
   }
 }
 

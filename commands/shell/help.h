@@ -11,12 +11,12 @@ namespace ringscope {
 
 /// An option or a positional argument as help, man pages and completions show it.
 struct OptionInfo {
-  std::string short_name;   // "-o"; empty: none
-  std::string long_name;    // "--output"; empty: a positional argument
-  std::string type;         // of the value: "SIZE", "text|json"; empty: a flag
+  std::string short_name;            // "-o"; empty: none
+  std::string long_name;             // "--output"; empty: a positional argument
+  std::string type;                  // of the value: "SIZE", "text|json"; empty: a flag
   std::vector<std::string> choices;  // fixed values; empty: there are none
-  std::string description;  // with what it cannot be used with; no full stop at the end
-  std::string group;        // its heading
+  std::string description;           // with what it cannot be used with; no full stop at the end
+  std::string group;                 // its heading
   bool required = false;
   bool repeated = false;
 

@@ -146,14 +146,14 @@ class AnswerBuilder {
     if (!examined_.trace) return;
     AddSources();
     if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());
-    AddTraceLosses();
+    AddTraceLosses(noted);
     if (examined_.trace->all.packets > 0) answer_.Add("Stages", StagesText(examined_.account));
   }
 
   /// Why a trace lost data, by the finding about a buffer.
-  void AddTraceLosses() {
+  /// @param noted the finding that the headline is of, if that is info
+  void AddTraceLosses(const Finding* noted) {
     const std::vector<Finding>& findings = examined_.findings;
-    const Finding* const noted = answer_.severity > Harm::kInfo ? nullptr : NotedFinding();
     const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
       return std::string_view(finding.rule->id).starts_with("buffer.");
     });

@@ -281,8 +281,7 @@ class RemedyFinder {
         places += gap.places;
       });
     }
-    const auto& configured = facts_.config.producers;
-    size_t next = configured.size();
+    size_t entries = facts_.config.producers.size();
     for (const auto& [producer, want] : wanted) {
       constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
       Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, want.second);
@@ -292,24 +291,10 @@ class RemedyFinder {
       remedy.formula = "a power of 2 above what it has, or the default of 256 KiB, and its bursts";
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
       if (name.empty()) continue;
-      const auto known = std::ranges::find(configured, name, &ConfiguredProducer::name);
-      const bool is_new = known == configured.end();
-      const auto index = is_new ? next++ : static_cast<size_t>(known - configured.begin());
-      const std::string path = fmt::format("producers[{}].", index);
-      if (is_new) remedy.changes.push_back({path + "producer_name", Quoted(name), "", false});
-      const std::string reason = "its shared memory was full at " + Count(want.second, "place");
-      const std::string kb = std::to_string(remedy.size / 1024);
-      remedy.changes.push_back({path + "shm_size_kb", kb, reason, true});
+      remedy.changes = SharedMemoryChanges(
+          facts_.config, name, remedy.size / 1024,
+          "its shared memory was full at " + Count(want.second, "place"), entries);
     }
-  }
-
-  static std::string Quoted(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : Printable(text)) {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += c;
-    }
-    return quoted + "\"";
   }
 
   const RemedyFacts& facts_;

@@ -74,11 +74,11 @@ TriedOutcome OutcomeOf(const LedgerTotals& totals);
 /// A change of the trace config, its effect and its price.
 struct Remedy {
   RemedyKind kind = RemedyKind::kSize;
-  std::optional<BufferId> buffer;       // absent: of the session, or of a producer
-  uint32_t index = 0;                   // of that buffer in the config
-  std::vector<std::string> sources;     // kSplit: data sources that get the buffer
-  std::optional<ProducerId> producer;   // kSharedMemory
-  uint64_t size = 0;                    // bytes: kSize, kSplit, kSharedMemory
+  std::optional<BufferId> buffer;      // absent: of the session, or of a producer
+  uint32_t index = 0;                  // of that buffer in the config
+  std::vector<std::string> sources;    // kSplit: data sources that get the buffer
+  std::optional<ProducerId> producer;  // kSharedMemory
+  uint64_t size = 0;                   // bytes: kSize, kSplit, kSharedMemory
   /// kSize, bytes: a page less loses more, by a replay; before that, a lower bound.
   uint64_t least_size = 0;
   bool holds_all = false;               // kSize: a ring of least_size never wraps

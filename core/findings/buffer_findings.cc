@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/trace/packet_kinds.h"
 
 namespace ringscope {
@@ -184,37 +182,27 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
         known != nullptr && known->producer == producer)
       bytes += sequence.all.bytes;
   if (producer.empty() || !examiner.has_config() || !examiner.session()) return false;
-  size_t index = 0, entries = 0;
-  uint64_t now_kb = producer == "perfetto.traced_probes" ? kProbesHintKb : kDefaultKb;
-  bool is_configured = false;
-  using Producer = proto::TraceConfig::ProducerConfig;
-  wire::ForEachMessage(wire::AsBytes(*examiner.facts.config), proto::TraceConfig::kProducers,
-                       [&](Bytes entry) {
-                         const auto name = wire::LastBytes(entry, Producer::kProducerName);
-                         const auto kb = wire::LastVarint(entry, Producer::kShmSizeKb);
-                         if (!is_configured && name && wire::AsText(*name) == producer) {
-                           is_configured = true;
-                           index = entries;
-                           if (kb) now_kb = std::max(now_kb, *kb);
-                         }
-                         ++entries;
-                       });
-  if (!is_configured) index = entries;
+  const auto& entries = examiner.config.producers;
+  const auto entry = std::ranges::find(entries, producer, &ConfiguredProducer::name);
+  const uint64_t now_kb =
+      std::max(producer == "perfetto.traced_probes" ? kProbesHintKb : kDefaultKb,
+               entry == entries.end() ? 0 : entry->shm_size_kb);
   const auto ms =
       static_cast<uint64_t>(std::max<int64_t>(examiner.session()->length_ns(), 1)) / 1'000'000;
   const uint64_t kb_per_s = bytes / kKiB * 1000 / std::max<uint64_t>(ms, 1);
   const uint64_t size_kb =
       std::min(kLargestKb, std::bit_ceil(std::max(2 * now_kb, kb_per_s / kShare)));
-  const std::string path = fmt::format("producers[{}].", index);
   finding.remedy =
       Say("More shared memory for {}, which {} KiB/s of the trace are from: twice what it has, and "
           "what it writes in half a second{}.",
           producer, Number("kib_per_s", kb_per_s),
           has_ftrace ? "; or a shorter drain_period_ms, so that it writes less at once" : "");
-  finding.changes.push_back({path + "producer_name", fmt::format("\"{}\"", producer),
-                             "whose shared memory was full", false});
-  finding.changes.push_back(
-      {path + "shm_size_kb", std::to_string(size_kb), "its shared memory was full", true});
+  size_t count = entries.size();
+  for (ConfigChange& change : SharedMemoryChanges(examiner.config, std::string(producer), size_kb,
+                                                  "its shared memory was full", count)) {
+    if (change.reason.empty()) change.reason = "whose shared memory was full";
+    finding.changes.push_back(std::move(change));
+  }
   return true;
 }
 

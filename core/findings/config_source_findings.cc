@@ -22,8 +22,7 @@ void ExamineSourceNames(Examiner& examiner) {
   for (size_t i = 0; i < sources.size(); ++i) {
     if (FindKnownSource(sources[i].name) != nullptr) continue;
     // So do a trace's packets, or that there are none of it.
-    const auto account =
-        std::ranges::find(examiner.sources, sources[i].name, &SourceAccount::name);
+    const auto account = std::ranges::find(examiner.sources, sources[i].name, &SourceAccount::name);
     if (account != examiner.sources.end() && account->state != SourceState::kUnknown) continue;
     const auto meant = MeantSource(sources[i].name);
     if (!meant) continue;

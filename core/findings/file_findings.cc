@@ -8,25 +8,16 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
 
-/// Returns the largest size of the file that the config asks for, bytes; 0: none.
-uint64_t LargestFileOf(const TraceFacts& facts) {
-  return facts.config
-             ? wire::LastVarint(wire::AsBytes(*facts.config), proto::TraceConfig::kMaxFileSizeBytes)
-                   .value_or(0)
-             : 0;
-}
-
 /// Returns true if the file ended at its largest size: the next packet would not have fitted.
-bool IsFull(const TraceFacts& facts) {
+bool IsFull(const Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
   constexpr uint64_t kPacketHeader = 8, kShare = 100, kLargeChunk = 32'768;
-  const uint64_t largest = LargestFileOf(facts);
+  const uint64_t largest = examiner.config.max_file_size_bytes;
   const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
   // What did not fit may be larger than all that did.
   const uint64_t packet =
@@ -35,12 +26,10 @@ bool IsFull(const TraceFacts& facts) {
          facts.file_bytes <= largest && facts.file_bytes + packet >= largest;
 }
 
-/// The length of the session as the config has it, or else as the service's events show it, ns.
+/// The length of the session that the config asks for, ns; 0: none.
 uint64_t WantedLengthOf(const Examiner& examiner) {
-  constexpr uint64_t kNsPerMs = 1'000'000, kMostMs = uint64_t{1} << 40;
-  const uint64_t wanted = std::min(examiner.config.duration_ms.value_or(0), kMostMs) * kNsPerMs;
-  if (wanted > 0 || !examiner.session()) return wanted;
-  return static_cast<uint64_t>(examiner.session()->length_ns());
+  constexpr uint64_t kMostMs = uint64_t{1} << 40;
+  return std::min(examiner.config.duration_ms.value_or(0), kMostMs) * kMsInNs;
 }
 
 /// Returns how long after the last event the session ended, by the service's events, which come
@@ -52,7 +41,10 @@ int64_t MissingEndOf(const TraceFacts& facts) {
 
 void AddFull(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  const uint64_t largest = LargestFileOf(facts), wanted = WantedLengthOf(examiner);
+  const uint64_t largest = examiner.config.max_file_size_bytes;
+  uint64_t wanted = WantedLengthOf(examiner);
+  if (wanted == 0 && examiner.session())  // as the service's events show it
+    wanted = static_cast<uint64_t>(examiner.session()->length_ns());
   const int64_t held_ns = facts.all.span && examiner.session()
                               ? facts.all.span->last_ns - examiner.session()->first_ns
                               : 0;
@@ -128,11 +120,8 @@ void AddAfterStats(Examiner& examiner, uint64_t packets) {
 
 /// A session that ended before the time that its config asks for.
 void ExamineLength(Examiner& examiner) {
-  constexpr int64_t kNsPerMs = 1'000'000;
   const TraceFacts& facts = examiner.facts;
-  const int64_t wanted_ns = static_cast<int64_t>(std::min<uint64_t>(
-                                examiner.config.duration_ms.value_or(0), 1ULL << 40)) *
-                            kNsPerMs;
+  const auto wanted_ns = static_cast<int64_t>(WantedLengthOf(examiner));
   const bool is_full = std::ranges::any_of(
       facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
   if (wanted_ns == 0 || !examiner.session() || !facts.all.span || examiner.is_of_log() || is_full)
@@ -204,7 +193,7 @@ void ExamineEnd(Examiner& examiner) {
   const uint64_t after_stats = facts.packets_after_stats.value_or(0);
   const bool is_early = facts.stats_packets == 0 && facts.lifetime &&
                         MissingEndOf(facts) * kShare > facts.lifetime->length_ns();
-  if (IsFull(facts)) return AddFull(examiner);
+  if (IsFull(examiner)) return AddFull(examiner);
   if (facts.is_cut_off || is_early) {
     AddCutOff(examiner);
   } else {
@@ -300,14 +289,6 @@ void ExamineEmpty(Examiner& examiner) {
          .remedy = "Look whether the log was recorded up to the session's end, and from "
                    "its beginning.",
          .weight = UINT64_MAX});
-    return;
-  }
-  if (examiner.has_config() && examiner.config.sources.empty()) {
-    examiner.Add("trace.empty", "Nothing could be recorded: the config has no data source.",
-                 {.cause = "A buffer alone records nothing.",
-                  .proof = "There is no data_sources in the config.",
-                  .remedy = "data_sources { config { name: ... } }, with what is to be recorded.",
-                  .weight = UINT64_MAX});
     return;
   }
   Finding& finding =

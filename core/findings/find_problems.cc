@@ -12,8 +12,8 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/trace/packet_kinds.h"
 #include "core/perfetto/fields.h"
+#include "core/trace/packet_kinds.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -215,10 +215,9 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
-  for (const auto examine :
-       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineSession,
-        ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineRefusals, ExamineIgnored,
-        ExamineConfigSources, ExamineConfig})
+  for (const auto examine : {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences,
+                             ExamineSession, ExamineFtrace, ExamineProfilers, ExamineClocks,
+                             ExamineRefusals, ExamineIgnored, ExamineConfigSources, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)

@@ -71,12 +71,12 @@ struct Finding {
 
 /// The result of all rules for a trace or a config.
 struct Problems {
-  std::vector<Finding> findings;     // the worst first
-  std::vector<std::string> well;     // what was checked and is as it should be, a sentence each
-  std::vector<std::string> unknown;  // what the input cannot tell
-  Figures figures;                   // of what is well or unknown
+  std::vector<Finding> findings;       // the worst first
+  std::vector<std::string> well;       // what was checked and is as it should be, a sentence each
+  std::vector<std::string> unknown;    // what the input cannot tell
+  Figures figures;                     // of what is well or unknown
   std::vector<SourceAccount> sources;  // of a trace: the data sources of its config, in order
-  StatRows counters;                 // of severity data_loss and error, with a value other than 0
+  StatRows counters;                   // of severity data_loss and error, with a value other than 0
 };
 
 /// Facts of a buffer that the replay of a log has.

@@ -233,7 +233,7 @@ void ExamineFileSettings(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
   const uint64_t write_ms = config.file_write_period_ms.value_or(0);
   if (!config.write_into_file) {
-    if (write_ms > 0 || config.has_max_file_size)
+    if (write_ms > 0 || config.max_file_size_bytes > 0)
       Ignore(examiner,
              Say("{} has no effect without write_into_file: the buffers are read at the end.",
                  write_ms > 0 ? "file_write_period_ms" : "max_file_size_bytes"),

@@ -89,6 +89,12 @@ class SourceAccounts {
     }
   }
 
+  /// Returns the buffer's statistics, or nullptr if there are none.
+  const BufferStats* StatsOf(size_t buffer) const {
+    const bool has_any = buffer < facts_.buffers.size() && facts_.buffers[buffer].has_stats;
+    return has_any ? &facts_.buffers[buffer].stats : nullptr;
+  }
+
   void Explain(const ConfiguredSource& source, SourceAccount& account) const {
     const auto say = [&](SourceState state, Sentence why, Sentence change) {
       account.state = state;
@@ -99,12 +105,8 @@ class SourceAccounts {
     const ServiceStats& service = facts_.service;
     const bool is_slow = std::ranges::find(facts_.slow_to_start, source.name,
                                            &SlowSource::source) != facts_.slow_to_start.end();
-    const size_t buffer = source.target_buffer;
-    const BufferStats* const stats =
-        buffer < facts_.buffers.size() && facts_.buffers[buffer].has_stats
-            ? &facts_.buffers[buffer].stats
-            : nullptr;
-    const std::string buffer_name = BufferName(config_, buffer);
+    const BufferStats* const stats = StatsOf(source.target_buffer);
+    const std::string buffer_name = BufferName(config_, source.target_buffer);
     if (AsksForNothing(source))
       return say(SourceState::kNothingAsked, "Its config asks for no event.",
                  source.name == kFtraceSource ? "ftrace_config { ftrace_events ... } or "
@@ -172,8 +174,7 @@ class SourceAccounts {
     }
     if (ftrace.has_stats || account.amount.packets > 0) return false;
     if (facts_.stats_packets > 0 && facts_.service.data_sources_registered == 0) return false;
-    const BufferStats* const stats =
-        account.buffer < facts_.buffers.size() ? &facts_.buffers[account.buffer].stats : nullptr;
+    const BufferStats* const stats = StatsOf(account.buffer);
     if (stats != nullptr && stats->chunks_overwritten + stats->chunks_discarded > 0) return false;
     account.state = SourceState::kSilent;
     account.why =
@@ -209,25 +210,24 @@ bool IsInPart(const TraceFacts& facts) {
 
 void ExamineSilentSources(Examiner& examiner) {
   examiner.sources = SourceAccounts(examiner).Find();
-  if (IsInPart(examiner.facts))
-    for (SourceAccount& source : examiner.sources)
-      if (source.state != SourceState::kDelivered && source.state != SourceState::kNothingAsked)
-        source = {.name = source.name, .buffer = source.buffer, .state = SourceState::kUnknown};
-  if (IsInPart(examiner.facts) || examiner.facts.data_packets == 0) return;
-  std::vector<const SourceAccount*> silent;
-  for (const SourceAccount& source : examiner.sources)
-    if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown &&
-        (source.state != SourceState::kNothingAsked || source.name != kFtraceSource))
-      silent.push_back(&source);  // ftrace without events is a finding of the config
-  for (const SourceAccount* source : silent)
+  const bool is_in_part = IsInPart(examiner.facts);
+  for (SourceAccount& source : examiner.sources) {
+    const bool asks_for_nothing = source.state == SourceState::kNothingAsked;
+    if (is_in_part && source.state != SourceState::kDelivered && !asks_for_nothing)
+      source = {.name = source.name, .buffer = source.buffer, .state = SourceState::kUnknown};
+    // ftrace without events is a finding of the config.
+    if (is_in_part || examiner.facts.data_packets == 0 || source.state == SourceState::kDelivered ||
+        source.state == SourceState::kUnknown || (asks_for_nothing && source.name == kFtraceSource))
+      continue;
     examiner.Add(
         "source.silent",
-        Say("The data source '{}' delivered nothing. {}", Printable(source->name), source->why),
-        {.where = BufferName(examiner.config, source->buffer),
-         .proof = source->state == SourceState::kNoEvents
+        Say("The data source '{}' delivered nothing. {}", Printable(source.name), source.why),
+        {.where = BufferName(examiner.config, source.buffer),
+         .proof = source.state == SourceState::kNoEvents
                       ? "ftrace_stats of the trace."
                       : "The config asks for it, and no packet has a field that it writes.",
-         .remedy = source->change});
+         .remedy = source.change});
+  }
 }
 
 /// Returns true if the list has the event, by its name with or without its group.

@@ -229,9 +229,9 @@ struct MissingChunks {
 struct OpenStall {
   FateCount count;  // packets that wait
   Cause cause = Cause::kAfterAbandoned;
-  std::optional<ChunkName> at;       // the chunk at which it waits
-  LogMoment since;                   // its commit
-  bool went_on = false;  // its writer committed later chunks, so it had finished that one
+  std::optional<ChunkName> at;  // the chunk at which it waits
+  LogMoment since;              // its commit
+  bool went_on = false;         // its writer committed later chunks, so it had finished that one
   std::optional<LogMoment> patched;  // its patch came after the clone that was replayed, at
   LogMoment cloned;
 };

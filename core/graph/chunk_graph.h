@@ -107,10 +107,10 @@ struct ChunkSums {
   uint64_t recommits = 0;
   uint64_t relocations = 0;  // how often a chunk moved to the write cursor
   PatchTally patches;
-  uint32_t loss_bits = 0;  // that packets which begin here carried into the trace
+  uint32_t loss_bits = 0;    // that packets which begin here carried into the trace
   uint32_t writer_bits = 0;  // loss bits that their writer itself had set on them
-  FateTally packets;       // that begin here
-  EvictorTally evictors;   // of these
+  FateTally packets;         // that begin here
+  EvictorTally evictors;     // of these
   // Ties of the first and the last chunk to their neighbours.
   bool continues_previous = false;
   bool continues_on_next = false;

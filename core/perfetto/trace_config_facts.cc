@@ -1,10 +1,14 @@
 #include "core/perfetto/trace_config_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <string_view>
+#include <utility>
 
+#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
@@ -183,7 +187,7 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       if (field->number == proto::TraceConfig::kEnableExtraGuardrails)
         facts.has_extra_guardrails = field->value != 0;
       if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
-        facts.has_max_file_size = field->value != 0;
+        facts.max_file_size_bytes = field->value;
     } else if (field->type == wire::Type::kBytes) {
       if (field->number == proto::TraceConfig::kBuffers &&
           ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
@@ -254,6 +258,26 @@ ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFa
           Time("unusable_at_most_ns", period.ms * kPeriodUnitNs),
           reach_ns ? Say(" ({})", Time("reach_ns", *reach_ns)) : Sentence());
   return period;
+}
+
+std::vector<ConfigChange> SharedMemoryChanges(const TraceConfigFacts& config,
+                                              const std::string& producer, uint64_t kb,
+                                              std::string reason, size_t& entries) {
+  const auto known = std::ranges::find(config.producers, producer, &ConfiguredProducer::name);
+  const bool is_new = known == config.producers.end();
+  const auto entry = is_new ? entries++ : static_cast<size_t>(known - config.producers.begin());
+  const std::string path = fmt::format("producers[{}].", entry);
+  std::vector<ConfigChange> changes;
+  if (is_new) {
+    std::string quoted = "\"";
+    for (const char c : Printable(producer)) {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    changes.push_back({path + "producer_name", quoted + "\"", "", false});
+  }
+  changes.push_back({path + "shm_size_kb", std::to_string(kb), std::move(reason), true});
+  return changes;
 }
 
 }  // namespace ringscope

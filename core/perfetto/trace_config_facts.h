@@ -34,8 +34,8 @@ inline constexpr const char* kFtraceSource = "linux.ftrace";
 struct ConfiguredSource {
   std::string name;
   uint64_t target_buffer = 0;
-  std::string own = {};   // OwnFieldsOf its config
-  bool filtered = false;  // not every producer that has it takes part
+  std::string own = {};                    // OwnFieldsOf its config
+  bool filtered = false;                   // not every producer that has it takes part
   std::string target_name = {};            // target_buffer_name; empty: it has none
   std::optional<uint64_t> set_index = {};  // target_buffer as the config has it
   // Of the kernel's ftrace.
@@ -78,7 +78,7 @@ struct TraceConfigFacts {
   uint64_t flush_timeout_ms = 5000;
   bool deferred_start = false;
   TriggerMode trigger_mode = TriggerMode::kUnspecified;
-  std::vector<std::string> triggers;        // their names
+  std::vector<std::string> triggers;  // their names
   uint64_t trigger_timeout_ms = 0;
   bool clones_if_available = false;  // use_clone_snapshot_if_available
   bool has_extra_guardrails = false;
@@ -90,7 +90,7 @@ struct TraceConfigFacts {
   std::string unique_session_name;
   std::string output_path;
   std::string bugreport_filename;
-  bool has_max_file_size = false;
+  uint64_t max_file_size_bytes = 0;       // 0: no limit
   std::vector<ConfiguredBuffer> buffers;  // by index; the first kMaxBuffers
   uint64_t buffer_count = 0;              // all
   std::vector<ConfiguredSource> sources;
@@ -148,6 +148,13 @@ struct ConfigChange {
 
   friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
 };
+
+/// Returns the lines that give a producer so much shared memory: in its entry, or in a new one.
+/// @param reason of the size; a line with the name of a new entry has none
+/// @param entries of the config with those that were added, which it counts
+std::vector<ConfigChange> SharedMemoryChanges(const TraceConfigFacts& config,
+                                              const std::string& producer, uint64_t kb,
+                                              std::string reason, size_t& entries);
 
 }  // namespace ringscope
 

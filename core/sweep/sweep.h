@@ -50,8 +50,8 @@ struct SweepRow : BufferOutcome {
   /// The shortest one of any of its sequences that wrote packets.
   uint64_t shortest_history_ns = 0;
   std::optional<SequenceKey> shortest_sequence;
-  std::vector<SweepSequence> sequences;      // in order of first commit
-  uint64_t lost = 0;                         // packets, to whatever
+  std::vector<SweepSequence> sequences;  // in order of first commit
+  uint64_t lost = 0;                     // packets, to whatever
   uint64_t again = 0;  // packets that were returned before, as far as they are known
   std::shared_ptr<const RingWrites> writes;  // if SweepConfig::keep_from_ns is set
 

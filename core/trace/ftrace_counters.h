@@ -103,7 +103,7 @@ class FtraceCounters {
     /// Spans without their events: from the bundle before to the first event of the one after. The
     /// first kMaxHoles; further ones are joined to the last.
     std::vector<TimeSpan> holes;
-    std::optional<int64_t> last_ns = {};  // of the bundle read last
+    std::optional<int64_t> last_ns = {};       // of the bundle read last
     std::optional<int64_t> data_from_ns = {};  // end of what was read before its first bundle
     std::array<FtracePhases, kFtraceCounters> counters;
 

@@ -48,8 +48,8 @@ struct TraceSequence {
   bool is_listed = false;          // by trace_provenance or writer_stats
   Amount all;                      // of a producer or a tool; the span is of events
   std::vector<ContentAmount> contents;  // of these, at most kMaxContents kinds
-  std::string thread_name;  // as its track descriptor has it
-  uint64_t track = 0;       // uuid of that; 0: it has none
+  std::string thread_name;              // as its track descriptor has it
+  uint64_t track = 0;                   // uuid of that; 0: it has none
   // Losses as trace processor counts them.
   LossCounts losses;
   std::vector<TraceHole> holes;  // in order; further ones are joined to the last
@@ -115,7 +115,7 @@ struct MachineFacts {
   ContentCounts content;
   ProfilerFacts profilers;
   std::vector<ClockProblem> clock_problems;
-  uint64_t undeferrable = 0;  // of these packets, those lost as the sorter had given out events
+  uint64_t undeferrable = 0;    // of these packets, those lost as the sorter had given out events
   FtraceCounters ftrace;        // of the kernel
   bool has_clock_sync = false;  // of a remote machine: remote_clock_sync relates its clocks
   uint64_t packets = 0;         // of a remote machine
@@ -130,14 +130,14 @@ struct TraceFacts : MachineFacts {
 
   // The file.
   uint64_t session = 1, sessions = 1;  // number of this session, from 1, and of all
-  bool has_others = false;  // sessions of the file that were not distinguished from this one
-  Amount all;               // packets, those inside compressed ones too; the span is of events
+  bool has_others = false;       // sessions of the file that were not distinguished from this one
+  Amount all;                    // packets, those inside compressed ones too; the span is of events
   uint64_t trusted_packets = 0;  // with the fields that the service adds
   uint64_t service_packets = 0;  // that the service wrote itself
   uint64_t own_packets = 0;      // of tracks that ringscope added; they are left out
   uint64_t file_bytes = 0;       // of the session in the file; 0: not known
   uint64_t largest_packet = 0;   // bytes
-  bool is_cut_off = false;  // it ends within a packet
+  bool is_cut_off = false;       // it ends within a packet
   std::vector<ImportError> errors;  // the first kMaxErrors
   uint64_t error_count = 0;
 
@@ -151,8 +151,8 @@ struct TraceFacts : MachineFacts {
   uint64_t final_flushes_failed = 0, final_flushes_succeeded = 0;
   uint64_t filter_errors = 0;
   bool has_filter = false;
-  std::string service_version;       // of system_info
-  std::optional<TimeSpan> lifetime;  // from tracing_started to tracing_disabled
+  std::string service_version;                // of system_info
+  std::optional<TimeSpan> lifetime;           // from tracing_started to tracing_disabled
   std::optional<int64_t> sources_started_ns;  // all_data_sources_started
   std::vector<SlowSource> slow_to_start, slow_to_flush;
   std::vector<std::string> triggers;  // that were received
@@ -165,13 +165,13 @@ struct TraceFacts : MachineFacts {
   std::map<int32_t, std::string> process_names;
 
   // Clocks and order.
-  uint64_t snapshots = 0;           // of the service's machine
+  uint64_t snapshots = 0;                 // of the service's machine
   std::optional<TimeSpan> snapshot_span;  // of those of the service, BOOTTIME
-  uint64_t invalid_snapshots = 0;   // of all machines
-  uint64_t snapshots_left_out = 0;  // beyond what is kept
-  uint64_t events = 0;              // with a time
-  uint64_t negative_times = 0;      // events
-  uint64_t late_events = 0;         // that the sorter drops
+  uint64_t invalid_snapshots = 0;         // of all machines
+  uint64_t snapshots_left_out = 0;        // beyond what is kept
+  uint64_t events = 0;                    // with a time
+  uint64_t negative_times = 0;            // events
+  uint64_t late_events = 0;               // that the sorter drops
   std::optional<TimeHole> hole;
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file
