@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "commands/session/replay_run.h"
+#include "commands/session/examined.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
@@ -20,7 +20,6 @@ struct ExportArgs {
 };
 
 void SetUp(CLI::App& app, ExportArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType, "The database to write (.db)",
@@ -28,13 +27,12 @@ void SetUp(CLI::App& app, ExportArgs& args) {
   AddForce(app, args.force);
 }
 
-Result<ExitCode> RunExport(const ExportArgs& args, Context& context) {
+Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Context& context) {
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a database", {".db", ".sqlite"}));
   if (args.output == "-") {
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
   }
-  SessionReader sessions(context, args.input, "exporting");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
   uint64_t count = 0;
@@ -79,7 +77,7 @@ Command ExportCommand() {
            {"sqlite3 -box case.db 'SELECT * FROM culprits'", "Who overwrote whom?"},
            {"ringscope export --size 16MiB session.tblog -o large.db",
             "The same with larger buffers, to compare"}},
-          Bind(SetUp, RunExport)};
+          BindSessions({.activity = "exporting"}, SetUp, RunExport)};
 }
 
 }  // namespace ringscope

@@ -31,7 +31,6 @@ struct GapsArgs {
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
   AddSelection(app, args.filter, "packets written");
   InGroup(app, kOutputGroup);
@@ -169,7 +168,7 @@ Command GapsCommand() {
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, and whose commit overwrote it"}},
-      BindSessions(SetUp, RunGaps),
+      BindSessions({.traces = Traces::kExamined}, SetUp, RunGaps),
       {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
                 "missing.",
        .notice = "Done, and packets were lost, or may be missing; or the input was damaged and "

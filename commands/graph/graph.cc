@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "commands/graph/graph_report.h"
+#include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -38,7 +38,6 @@ struct GraphArgs {
 };
 
 void SetUp(CLI::App& app, GraphArgs& args) {
-  AddInput(app, args.input, Logs::kOne);
   AddReplayOptions(app, args.choices);
   InGroup(app, "Selection");
   AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
@@ -233,7 +232,7 @@ Result<Format> FormatOf(const std::string& output) {
   return Format::kText;
 }
 
-Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
+Result<ExitCode> RunGraph(const GraphArgs& given, SessionReader& sessions, Context& context) {
   GraphArgs args = given;
   if (!args.format) {
     RS_ASSIGN_OR_RETURN(args.format, FormatOf(args.output));
@@ -244,7 +243,6 @@ Result<ExitCode> RunGraph(const GraphArgs& given, Context& context) {
   }
   RS_RETURN_IF_ERROR(CheckArgs(args));
   const bool is_picture = args.format == Format::kSvg;
-  SessionReader sessions(context, args.input, "replaying");
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,
                                    is_picture ? kPictureOutput : kReportOutput, args.force));
@@ -311,7 +309,7 @@ Command GraphCommand() {
         "Which sequence has which bytes after 1.5 seconds?"},
        {"ringscope graph session.tblog --order --at 1.5s",
         "In which order would a read take them?"}},
-      Bind(SetUp, RunGraph)};
+      BindSessions({Needs::Logs::kOne}, SetUp, RunGraph)};
 }
 
 }  // namespace ringscope

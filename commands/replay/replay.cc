@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commands/replay/replay_report.h"
-#include "commands/session/replay_run.h"
+#include "commands/session/examined.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -25,7 +25,6 @@ struct ReplayArgs {
 };
 
 void SetUp(CLI::App& app, ReplayArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
@@ -70,8 +69,7 @@ Status CommitOutput(const std::unique_ptr<OutputFile>& file, Context& context) {
   return {};
 }
 
-Result<ExitCode> RunReplay(const ReplayArgs& args, Context& context) {
-  SessionReader sessions(context, args.input, "replaying");
+Result<ExitCode> RunReplay(const ReplayArgs& args, SessionReader& sessions, Context& context) {
   Report report(context.console, args.format, "replay");
 
   RS_ASSIGN_OR_RETURN(const OutputFiles files, CreateOutputs(args, context));
@@ -136,7 +134,7 @@ Command ReplayCommand() {
        {"ringscope replay session.tblog --size 'buffers[1]=64k' --reads every=500ms",
         "Make one buffer smaller, and read twice a second"},
        {"ringscope replay session.tblog --events - | head", "See the events"}},
-      Bind(SetUp, RunReplay)};
+      BindSessions({}, SetUp, RunReplay)};
 }
 
 }  // namespace ringscope

@@ -55,7 +55,6 @@ struct StatsArgs {
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral, Traces::kExamined);
   AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
@@ -253,7 +252,7 @@ Command StatsCommand() {
         "Which records made this counter count?"},
        {"ringscope stats --data-loss --size 64MiB session.tblog",
         "Would a larger buffer have helped?"}},
-      BindSessions(SetUp, RunStats, RunTraceStats),
+      BindSessions({.traces = Traces::kExamined}, SetUp, RunStats, RunTraceStats),
       {.notice = "Done, and --data-loss or --explain found a loss; or the input was damaged and "
                  "what could be read was used."}};
 }

@@ -140,26 +140,31 @@ Gate GateOf(const Args& args) {
   if constexpr (requires { args.gate; }) return args.gate;
   return {};
 }
-/// Binds a command about the sessions of logs: `run` gets them opened. An input with traces is
-/// examined in its place, as doctor does; options that only a replay has are an error then.
-/// @param Args has `input`, `format`, and is_about_replays(): such an option is given
+/// Binds a command about the sessions of logs: `run` gets them opened. If the command needs no more
+/// than what traces have, an input with traces is examined in its place, as doctor does; options
+/// that only a replay has are an error then.
+/// @param Args has `input`, the first of its arguments; of a command that takes traces also
+/// `format`, and is_about_replays(): such an option is given
 /// @param run_traces what to do with traces instead; nullptr: as doctor does
 template <typename Args>
-std::function<Runner(CLI::App&)> BindSessions(void (*set_up)(CLI::App&, Args&),
+std::function<Runner(CLI::App&)> BindSessions(const Needs& needs, void (*set_up)(CLI::App&, Args&),
                                               Result<ExitCode> (*run)(const Args&, SessionReader&,
                                                                       Context&),
                                               Result<ExitCode> (*run_traces)(const Args&,
                                                                              Context&) = nullptr) {
   return [=](CLI::App& app) -> Runner {
     auto args = std::make_shared<Args>();
+    AddInput(app, args->input, needs);
     set_up(app, *args);
     return [=](Context& context) -> Result<ExitCode> {
-      SessionReader sessions(context, args->input, "replaying");
-      if (sessions.recording().HasTraces() && run_traces != nullptr && !args->is_about_replays())
-        return run_traces(*args, context);
-      if (sessions.recording().HasTraces())
-        return ReportTraces(context, args->input, args->format, GateOf(*args),
-                            args->is_about_replays(), HolesListedFor(*args));
+      SessionReader sessions(context, args->input, needs.activity);
+      if constexpr (requires { args->is_about_replays(); }) {
+        if (sessions.recording().HasTraces()) {
+          if (run_traces != nullptr && !args->is_about_replays()) return run_traces(*args, context);
+          return ReportTraces(context, args->input, args->format, GateOf(*args),
+                              args->is_about_replays(), HolesListedFor(*args));
+        }
+      }
       return run(*args, sessions, context);
     };
   };

@@ -20,8 +20,8 @@ std::shared_ptr<Recording> RecordingOf(Context& context, const SessionSelection&
 
 }  // namespace
 
-void AddInput(CLI::App& app, SessionSelection& input, Logs logs, Traces traces) {
-  AddLogs(app, input.paths, traces, logs == Logs::kOne ? 1 : 0);
+void AddInput(CLI::App& app, SessionSelection& input, const Needs& needs) {
+  AddLogs(app, input.paths, needs.traces, needs.logs == Needs::Logs::kOne ? 1 : 0);
   AddSession(app, input.only);
   AddClone(app, input.clone);
 }

@@ -27,9 +27,14 @@ struct SessionSelection {
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
 };
 
-enum class Logs : uint8_t { kOne, kSeveral };
+/// What a command reads: the shell opens it before the command runs.
+struct Needs {
+  enum class Logs : uint8_t { kOne, kSeveral } logs = Logs::kSeveral;
+  Traces traces = Traces::kRefused;
+  const char* activity = "replaying";  // for the progress line
+};
 /// LOG, --session and --clone, below "Input".
-void AddInput(CLI::App& app, SessionSelection& input, Logs logs, Traces traces = Traces::kRefused);
+void AddInput(CLI::App& app, SessionSelection& input, const Needs& needs);
 
 /// Shows the progress of a pass over a recording, and keeps what is damaged or missing.
 class ConsoleReporter : public RecordingReporter {

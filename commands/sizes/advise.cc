@@ -30,7 +30,6 @@ struct AdviseArgs {
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
-  AddInput(app, args.input, Logs::kOne, Traces::kExamined);
   InGroup(app, "Goal");
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
@@ -145,7 +144,7 @@ Command AdviseCommand() {
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
        {"ringscope advise --config a.pbtxt a.tblog", "My config, changed as advised"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
-      BindSessions(SetUp, RunAdvise),
+      BindSessions({Needs::Logs::kOne, Traces::kExamined}, SetUp, RunAdvise),
       {.clean = "Done; there is nothing to change.",
        .notice = "Done, and a change is recommended; or the input was damaged and what could be "
                  "read was used."}};

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commands/plugin/plugin.h"
+#include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -34,7 +34,6 @@ struct SweepArgs {
 };
 
 void SetUp(CLI::App& app, SweepArgs& args) {
-  AddInput(app, args.input, Logs::kSeveral);
   InGroup(app, "Configurations");
   SweepChoices& choices = args.choices;
   AddParsedList(
@@ -76,7 +75,7 @@ SweepChoices ChoicesFor(const SessionIndex& facts, SweepChoices choices, const s
 
 /// Sweeps the sessions of logs that are taken one after the other.
 /// @param visit gets each session's report
-Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
+Result<ExitCode> SweepSessions(const SweepArgs& args, SessionReader& sessions, Context& context,
                                const std::function<Status(const SweepReport&)>& visit) {
 #ifdef __GLIBC__
   // Each pass needs the memory of the one before, of which the allocator would keep what is small.
@@ -89,7 +88,6 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
   for (const SizeList& list : args.choices.sizes)
     if (list.buffer && !list.sizes.empty())
       choices.session.buffers[*list.buffer].size = list.sizes.front();
-  SessionReader sessions(context, args.input, "reading");
   RS_RETURN_IF_ERROR(sessions.recording().Spool());
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
@@ -126,25 +124,25 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, Context& context,
   });
 }
 
-Result<ExitCode> RunSweepCommand(const SweepArgs& args, Context& context) {
+Result<ExitCode> RunSweepCommand(const SweepArgs& args, SessionReader& sessions, Context& context) {
   if (!args.targets.empty()) RS_RETURN_IF_ERROR(CheckTargetSizes(args.choices));
   Report out(context.console, args.format, "sweep");
   Json document = Json::array();
   if (args.format == Format::kCsv) out.Print(SweepCsv(nullptr));
-  size_t sessions = 0;
+  size_t printed = 0;
   const auto print = [&](const SweepReport& report) -> Status {
     if (args.format == Format::kText) {
-      if (sessions > 0) out.Print("\n");
+      if (printed > 0) out.Print("\n");
       PrintSweep(out, report);
     } else if (args.format == Format::kJson) {
       document.push_back(SweepJson(report));
     } else {
       out.Print(SweepCsv(&report));
     }
-    ++sessions;
+    ++printed;
     return {};
   };
-  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, context, print));
+  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, sessions, context, print));
   out.Data("sessions", std::move(document));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
@@ -158,7 +156,8 @@ Result<Json> SweepDocument(Context& context, const SessionSelection& input) {
     document["sessions"].push_back(SweepJson(report));
     return {};
   };
-  RS_RETURN_IF_ERROR(SweepSessions({.input = input}, context, add));
+  SessionReader sessions(context, input, "reading");
+  RS_RETURN_IF_ERROR(SweepSessions({}, sessions, context, add));
   return document;
 }
 
@@ -176,7 +175,7 @@ Command SweepCommand() {
         "Doubling sizes under both fill policies"},
        {"ringscope sweep session.tblog --target keep=30s",
         "How large must the buffers be for 30 seconds?"}},
-      Bind(SetUp, RunSweepCommand),
+      BindSessions({.activity = "reading"}, SetUp, RunSweepCommand),
       {.notice = "Done, and no size meets the target; or the input was damaged and what could be "
                  "read was used."}};
 }
