@@ -192,11 +192,10 @@ ProtoVm::Step ProtoVm::NextElement() {
       return Walk(index, part);
     }
   } else if (!loop.done) {
-    Node* const element = StateTree::FindFrom(*loop.container, loop.next_key);
-    if (element != nullptr) {
-      loop.done = element->key == UINT64_MAX;
-      loop.next_key = element->key + 1;
-      destination_ = {element, nullptr};
+    if (auto* const element = StateTree::FindFrom(*loop.container, loop.next_key)) {
+      loop.done = element->first == UINT64_MAX;
+      loop.next_key = element->first + 1;
+      destination_ = {&element->second, nullptr};
       return Walk(index, part);
     }
   }
@@ -263,7 +262,7 @@ ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<con
     return Abort(Reason::kFieldIsRepeated);
   }
   if (!is_indexed && !is_mapped) {
-    destination_ = {field, message};
+    destination_ = {field, message, field_id};
     part += 1;
     return Step::kOk;
   }
@@ -272,20 +271,18 @@ ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<con
   if (reason != Reason::kNone) return Abort(reason);
   Node* element = StateTree::Find(*field, key);
   if (element == nullptr) {
-    if (is_indexed && key > field->size) return Abort(Reason::kIndexBeyondEnd);
+    if (is_indexed && key > field->count()) return Abort(Reason::kIndexBeyondEnd);
     element = AddEmpty(*field, key);
     if (element == nullptr) return Abort(Reason::kMemoryLimit);
   }
-  destination_ = {element, field};
+  destination_ = {element, field, key};
   part += 2;
   return Step::kOk;
 }
 
 Node* ProtoVm::AddEmpty(Node& container, uint64_t key) {
-  Node* const node = state_.NewEmptyNode();
-  if (node == nullptr || state_.Insert(container, key, node)) return node;
-  state_.Free(node);
-  return nullptr;
+  const std::optional<Node> node = state_.NewEmptyNode();
+  return node ? state_.Insert(container, key, *node) : nullptr;
 }
 
 ProtoVm::Step ProtoVm::RegLoad(const Instruction& instruction) {
@@ -328,60 +325,49 @@ ProtoVm::Step ProtoVm::Merge(const Instruction& instruction) {
 
 Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const VmField& field) {
   Node* const old = StateTree::Find(target, field.number);
-  Node* node = nullptr;
+  const auto new_node = [&] { return state_.NewNode(field); };
+  std::optional<Node> node;
   if (old != nullptr) {
     const bool skips = rules_.knows_skip_submessages && instruction.skip_submessages &&
                        old->kind == NodeKind::kMessage;
     const bool deletes = rules_.knows_del_if_src_empty && instruction.del_if_src_empty &&
                          !field.is_scalar() && field.bytes.empty();
     if (skips && rules_.charges_before_skipping) {
-      node = state_.NewNode(field);
-      if (node == nullptr) return Reason::kMemoryLimit;
-      state_.Free(node);
+      if (!(node = new_node())) return Reason::kMemoryLimit;
+      state_.Free(*node);
     }
     if (deletes && (!skips || rules_.deletes_before_skipping)) {
-      state_.Remove(target, *old);
-      state_.Free(old);
+      state_.Erase(target, field.number);
       return Reason::kNone;
     }
     if (skips) return Reason::kNone;
   }
-  node = state_.NewNode(field);
-  if (node == nullptr) return Reason::kMemoryLimit;
-  if (old == nullptr) {
-    if (!state_.Insert(target, field.number, node)) {
-      state_.Free(node);
-      return Reason::kMemoryLimit;
-    }
-    if (rules_.joins_occurrences) node->mark = target.open_merge;
-    return Reason::kNone;
-  }
-  if (old->kind == NodeKind::kMapped) {
-    state_.FreeButCount(node);
-    return Reason::kFieldIsMapped;
-  }
-  if (rules_.joins_occurrences && IsMarked(target, *old)) {
-    const Reason reason = state_.IntoIndexed(*old);
-    if (reason != Reason::kNone) {
-      state_.FreeButCount(node);
-      return reason;
-    }
-  }
-  if (old->kind == NodeKind::kIndexed) {
-    if (!IsMarked(target, *old)) {
-      state_.Clear(*old);
-      old->mark = target.open_merge;
-    }
-    // Where it cannot be appended, it is dropped silently.
-    const uint64_t index = old->size;
-    const bool is_taken = StateTree::Find(*old, index) != nullptr;
-    if (!is_taken && state_.Insert(*old, index, node)) return Reason::kNone;
-    if (!is_taken) ++dropped_elements_;
-    state_.Free(node);
-    return Reason::kNone;
-  }
-  state_.Replace(target, *old, node);
+  if (!(node = new_node())) return Reason::kMemoryLimit;
   if (rules_.joins_occurrences) node->mark = target.open_merge;
+  if (old == nullptr)
+    return state_.Insert(target, field.number, *node) == nullptr ? Reason::kMemoryLimit
+                                                                 : Reason::kNone;
+  Reason reason = old->kind == NodeKind::kMapped ? Reason::kFieldIsMapped : Reason::kNone;
+  if (reason == Reason::kNone && rules_.joins_occurrences && IsMarked(target, *old))
+    reason = state_.IntoIndexed(*old);
+  if (reason != Reason::kNone) {
+    state_.FreeButCount(*node);
+    return reason;
+  }
+  if (old->kind != NodeKind::kIndexed) {
+    state_.Replace(*old, *node);
+    return Reason::kNone;
+  }
+  if (!IsMarked(target, *old)) {
+    state_.Clear(*old);
+    old->mark = target.open_merge;
+  }
+  node->mark = 0;
+  // Where it cannot be appended, it is dropped silently.
+  if (StateTree::Find(*old, old->count()) != nullptr)
+    state_.Free(*node);
+  else if (state_.Insert(*old, old->count(), *node) == nullptr)
+    ++dropped_elements_;
   return Reason::kNone;
 }
 
@@ -414,8 +400,7 @@ ProtoVm::Step ProtoVm::Delete() {
         frame.destination = {};
     }
   }
-  state_.Remove(*destination_.container, *node);
-  state_.Free(node);
+  state_.Erase(*destination_.container, destination_.key);
   destination_ = {};
   return Step::kOk;
 }

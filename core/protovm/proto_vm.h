@@ -51,6 +51,7 @@ class ProtoVm {
   struct Destination {
     Node* node = nullptr;       // nullptr if it was deleted
     Node* container = nullptr;  // nullptr if it is the root, or an element of a loop
+    uint64_t key = 0;           // in the container
   };
   enum class FrameKind : uint8_t { kList, kSelect, kLoop };
   struct Frame {

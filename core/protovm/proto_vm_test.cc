@@ -110,7 +110,7 @@ TEST(ProtoVm, ManyElementsAreNotQuadratic) {
   for (uint64_t id = 0; id < 100'000; ++id) packet += Sub(2, Element(id, id));
   EXPECT_EQ(vm.Run(packet).result, RunResult::kOk);
   for (uint64_t id = 0; id < 1'000; ++id) ASSERT_EQ(vm.Run(Uint(1, id)).result, RunResult::kOk);
-  EXPECT_EQ(vm.vm().state().root().root->size, 99'000u);
+  EXPECT_EQ(vm.vm().state().root().parts->begin()->second.count(), 99'000u);
 }
 
 TEST(ProtoVm, RulesTellReleasesApart) {

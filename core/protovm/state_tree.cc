@@ -3,65 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 namespace ringscope::protovm {
 namespace {
-
-/// More than a tree of 2^32 nodes is high.
-constexpr size_t kMaxHeight = 48;
-constexpr size_t kFirstBlock = 8;
-constexpr size_t kLargestBlock = 1024;
-
-uint8_t HeightOf(const Node* node) { return node == nullptr ? 0 : node->height; }
-
-void Measure(Node& node) {
-  node.height = static_cast<uint8_t>(1 + std::max(HeightOf(node.left), HeightOf(node.right)));
-}
-
-Node* RotateRight(Node* top) {
-  Node* const left = top->left;
-  top->left = left->right;
-  left->right = top;
-  Measure(*top);
-  Measure(*left);
-  return left;
-}
-
-Node* RotateLeft(Node* top) {
-  Node* const right = top->right;
-  top->right = right->left;
-  right->left = top;
-  Measure(*top);
-  Measure(*right);
-  return right;
-}
-
-/// The subtree in balance, after one insertion or removal in it.
-Node* Balanced(Node* top) {
-  const int lean = HeightOf(top->left) - HeightOf(top->right);
-  if (lean > 1) {
-    if (HeightOf(top->left->left) < HeightOf(top->left->right)) top->left = RotateLeft(top->left);
-    return RotateRight(top);
-  }
-  if (lean < -1) {
-    if (HeightOf(top->right->right) < HeightOf(top->right->left))
-      top->right = RotateRight(top->right);
-    return RotateLeft(top);
-  }
-  Measure(*top);
-  return top;
-}
-
-/// Balances what is above a changed place, from the nearest link on.
-void BalanceUpwards(Node** const* links, size_t count) {
-  while (count > 0) {
-    Node** const link = links[--count];
-    const uint8_t height = (*link)->height;
-    Node* const before = *link;
-    *link = Balanced(*link);
-    if (*link == before && before->height == height) return;
-  }
-}
 
 /// Writes a message from its end to its beginning, so that each length is known when it is to be
 /// written.
@@ -95,14 +41,13 @@ class BackwardWriter {
 /// A message or repeated field that is being written, from its last part to its first.
 struct OpenNode {
   const Node* node;
-  uint64_t number;      // of the field
-  size_t end;           // bytes that follow it
-  uint64_t next_up_to;  // key of the next part, at most
-  bool done;
+  uint64_t number;  // of the field
+  size_t end;       // bytes that follow it
+  Parts::const_reverse_iterator next = node->parts->rbegin();
 };
 
 void WriteLeaf(BackwardWriter& out, const Node& node, uint64_t number) {
-  if (node.kind == NodeKind::kBytes) {
+  if (node.kind == NodeKind::kBytes || node.kind == NodeKind::kMessage) {  // an empty one
     out.AddBytes(node.bytes());
     out.AddVarint(node.size);
     out.AddTag(number, wire::Type::kBytes);
@@ -117,31 +62,10 @@ void WriteLeaf(BackwardWriter& out, const Node& node, uint64_t number) {
 
 }  // namespace
 
-StateTree::StateTree(const ProtoVmRules& rules, uint64_t limit) : rules_(rules), limit_(limit) {}
-
-StateTree::~StateTree() { Drop(root_, NodeKind::kEmpty); }
-
 bool StateTree::Charge(uint64_t bytes) {
   if (counted_ > limit_ || bytes > limit_ - counted_) return false;
   counted_ += bytes;
   return true;
-}
-
-Node* StateTree::TakeNode() {
-  if (free_ != nullptr) {
-    Node* const node = free_;
-    free_ = node->left;
-    *node = Node{};
-    return node;
-  }
-  if (block_used_ == block_size_) {
-    block_size_ = std::clamp(nodes_made_ / 4, kFirstBlock, kLargestBlock);
-    block_used_ = 0;
-    blocks_.push_back(std::make_unique<Node[]>(block_size_));
-    nodes_made_ += block_size_;
-    taken_ += block_size_ * sizeof(Node);
-  }
-  return &blocks_.back()[block_used_++];
 }
 
 bool StateTree::FillBytes(Node& node, Bytes content) {
@@ -149,70 +73,55 @@ bool StateTree::FillBytes(Node& node, Bytes content) {
   node.kind = NodeKind::kBytes;
   node.size = static_cast<uint32_t>(content.size());
   uint8_t* target = node.inlined;
-  if (content.size() > sizeof(node.inlined)) {
-    target = node.heap = new uint8_t[content.size()];
-    taken_ += content.size();
-  }
+  if (content.size() > sizeof(node.inlined)) target = node.heap = new uint8_t[content.size()];
   if (!content.empty()) std::memcpy(target, content.data(), content.size());
   return true;
 }
 
 void StateTree::FreeBytes(Node& node) {
   counted_ -= node.size;
-  if (node.size <= sizeof(node.inlined)) return;
-  taken_ -= node.size;
-  delete[] node.heap;
+  if (node.size > sizeof(node.inlined)) delete[] node.heap;
 }
 
-Node* StateTree::NewEmptyNode() { return Charge(rules_.node_bytes()) ? TakeNode() : nullptr; }
+std::optional<Node> StateTree::NewEmptyNode() {
+  return Charge(rules_.node_bytes()) ? std::optional<Node>(Node()) : std::nullopt;
+}
 
-Node* StateTree::NewNode(const VmField& field) {
-  Node* const node = NewEmptyNode();
-  if (node == nullptr) return nullptr;
+std::optional<Node> StateTree::NewNode(const VmField& field) {
+  std::optional<Node> node = NewEmptyNode();
+  if (!node) return node;
   if (field.is_scalar()) {
-    node->kind = NodeKind::kScalar;
-    node->type = field.type;
-    node->scalar = field.value;
+    static_cast<void>(SetScalar(*node, field.type, field.value));
   } else if (!FillBytes(*node, field.bytes)) {
-    Free(node);
-    return nullptr;
+    Free(*node);
+    return std::nullopt;
   }
   return node;
 }
 
 /// Gives back what a node is made of. Not recursive: a state may be as deep as a program.
 void StateTree::Drop(Node& node, NodeKind becomes) {
-  if (node.kind == NodeKind::kBytes) {
-    FreeBytes(node);
-  } else if (node.has_parts()) {
-    if (node.root != nullptr) dropped_.push_back(node.root);
-    while (!dropped_.empty()) {
-      Node* const part = dropped_.back();
-      dropped_.pop_back();
-      if (part->left != nullptr) dropped_.push_back(part->left);
-      if (part->right != nullptr) dropped_.push_back(part->right);
-      if (part->kind == NodeKind::kBytes) FreeBytes(*part);
-      if (part->has_parts() && part->root != nullptr) dropped_.push_back(part->root);
-      counted_ -= rules_.node_bytes() + rules_.entry_bytes();
-      part->left = free_;
-      free_ = part;
-    }
+  std::vector<Parts*> dropped;
+  const auto drop = [&](Node& one) {
+    if (one.kind == NodeKind::kBytes) FreeBytes(one);
+    if (one.has_parts()) dropped.push_back(one.parts);
+  };
+  drop(node);
+  while (!dropped.empty()) {
+    const std::unique_ptr<Parts> parts(dropped.back());
+    dropped.pop_back();
+    counted_ -= parts->size() * (rules_.node_bytes() + rules_.entry_bytes());
+    for (auto& [key, part] : *parts) drop(part);
   }
-  node.kind = becomes;
-  node.scalar = 0;
-  if (node.has_parts()) node.root = nullptr;
-  node.size = 0;
-  node.open_merge = 0;
+  node = {.mark = node.mark, .kind = becomes, .type = node.type};
 }
 
-void StateTree::Free(Node* node) {
-  Drop(*node, NodeKind::kEmpty);
+void StateTree::Free(Node& node) {
+  Drop(node, NodeKind::kEmpty);
   counted_ -= rules_.node_bytes();
-  node->left = free_;
-  free_ = node;
 }
 
-void StateTree::FreeButCount(Node* node) {
+void StateTree::FreeButCount(Node& node) {
   const uint64_t counted = counted_;
   Free(node);
   counted_ = counted;
@@ -225,100 +134,36 @@ void StateTree::EmptyButCount(Node& node) {
 }
 
 Node* StateTree::Find(const Node& container, uint64_t key) {
-  Node* node = container.root;
-  while (node != nullptr && node->key != key) node = key < node->key ? node->left : node->right;
-  return node;
+  if (container.parts == nullptr) return nullptr;
+  const auto part = container.parts->find(key);
+  return part == container.parts->end() ? nullptr : &part->second;
 }
 
-Node* StateTree::FindFrom(const Node& container, uint64_t key) {
-  Node* best = nullptr;
-  for (Node* node = container.root; node != nullptr;) {
-    if (node->key >= key) {
-      best = node;
-      node = node->left;
-    } else {
-      node = node->right;
-    }
+Parts::value_type* StateTree::FindFrom(const Node& container, uint64_t key) {
+  if (container.parts == nullptr) return nullptr;
+  const auto part = container.parts->lower_bound(key);
+  return part == container.parts->end() ? nullptr : &*part;
+}
+
+Node* StateTree::Insert(Node& container, uint64_t key, Node node) {
+  if (!Charge(rules_.entry_bytes())) {
+    Free(node);
+    return nullptr;
   }
-  return best;
+  if (container.parts == nullptr) container.parts = new Parts;
+  return &container.parts->emplace(key, node).first->second;
 }
 
-Node* StateTree::FindUpTo(const Node& container, uint64_t key) {
-  Node* best = nullptr;
-  for (Node* node = container.root; node != nullptr;) {
-    if (node->key <= key) {
-      best = node;
-      node = node->right;
-    } else {
-      node = node->left;
-    }
-  }
-  return best;
-}
-
-/// Adds a part whose key is not there yet.
-void StateTree::Link(Node& container, Node* node) {
-  Node** links[kMaxHeight];
-  size_t depth = 0;
-  Node** link = &container.root;
-  while (*link != nullptr) {
-    links[depth++] = link;
-    link = node->key < (*link)->key ? &(*link)->left : &(*link)->right;
-  }
-  node->left = node->right = nullptr;
-  node->height = 1;
-  *link = node;
-  ++container.size;
-  BalanceUpwards(links, depth);
-}
-
-void StateTree::Unlink(Node& container, Node& part) {
-  Node** links[kMaxHeight];
-  size_t depth = 0;
-  Node** link = &container.root;
-  while (*link != &part) {
-    links[depth++] = link;
-    link = part.key < (*link)->key ? &(*link)->left : &(*link)->right;
-  }
-  if (part.left != nullptr && part.right != nullptr) {
-    // Its successor takes its place.
-    const size_t right = depth + 1;
-    links[depth++] = link;
-    Node** lowest = &part.right;
-    links[depth++] = lowest;
-    while ((*lowest)->left != nullptr) links[depth++] = lowest = &(*lowest)->left;
-    --depth;
-    Node* const successor = *lowest;
-    *lowest = successor->right;
-    successor->left = part.left;
-    successor->right = part.right;
-    successor->height = part.height;
-    *link = successor;
-    if (depth > right) links[right] = &successor->right;
-  } else {
-    *link = part.left != nullptr ? part.left : part.right;
-  }
-  --container.size;
-  BalanceUpwards(links, depth);
-}
-
-bool StateTree::Insert(Node& container, uint64_t key, Node* node) {
-  if (!Charge(rules_.entry_bytes())) return false;
-  node->key = key;
-  Link(container, node);
-  return true;
-}
-
-void StateTree::Remove(Node& container, Node& part) {
-  Unlink(container, part);
+void StateTree::Erase(Node& container, uint64_t key) {
+  const auto part = container.parts->find(key);
+  Free(part->second);
+  container.parts->erase(part);
   counted_ -= rules_.entry_bytes();
 }
 
-void StateTree::Replace(Node& container, Node& old, Node* node) {
-  Unlink(container, old);
-  node->key = old.key;
-  Link(container, node);
-  Free(&old);
+void StateTree::Replace(Node& part, const Node& node) {
+  Free(part);
+  part = node;
 }
 
 Reason StateTree::IntoMessage(Node& node) {
@@ -328,19 +173,19 @@ Reason StateTree::IntoMessage(Node& node) {
     return Reason::kNone;
   }
   if (node.kind != NodeKind::kBytes) return Reason::kNotMessage;
-  Node decoded;
-  decoded.kind = NodeKind::kMessage;
-  decoded.root = nullptr;
+  Node decoded{.kind = NodeKind::kMessage};
   VmFields fields(node.bytes());
   for (VmField field; fields.Next(field);) {
-    Node* const part = NewNode(field);
-    bool fits = part != nullptr;
-    if (fits) {
-      Node* const first = Find(decoded, field.number);
-      fits = first == nullptr
-                 ? Insert(decoded, field.number, part)
-                 : IntoIndexed(*first) == Reason::kNone && Insert(*first, first->size, part);
-      if (!fits) Free(part);
+    std::optional<Node> part = NewNode(field);
+    Node* const first = Find(decoded, field.number);
+    bool fits = part.has_value();
+    if (fits && first == nullptr) {
+      fits = Insert(decoded, field.number, *part) != nullptr;
+    } else if (fits && IntoIndexed(*first) == Reason::kNone) {
+      fits = Insert(*first, first->count(), *part) != nullptr;
+    } else if (fits) {
+      Free(*part);
+      fits = false;
     }
     if (!fits) {
       Drop(decoded, NodeKind::kEmpty);
@@ -348,29 +193,18 @@ Reason StateTree::IntoMessage(Node& node) {
     }
   }
   FreeBytes(node);
-  node.kind = NodeKind::kMessage;
-  node.root = decoded.root;
-  node.size = decoded.size;
-  node.open_merge = 0;
+  node = {.mark = node.mark, .kind = NodeKind::kMessage};
+  node.parts = decoded.parts;
   return Reason::kNone;
 }
 
 /// Makes the node a repeated field with one element, what it was.
 bool StateTree::Wrap(Node& node, NodeKind becomes, uint64_t key) {
-  Node* const element = NewEmptyNode();
-  if (element == nullptr) return false;
-  std::memcpy(element->inlined, node.inlined, sizeof(node.inlined));
-  element->size = node.size;
-  element->kind = node.kind;
-  element->type = node.type;
-  element->open_merge = node.open_merge;
-  node.kind = becomes;
-  node.root = nullptr;
-  node.size = 0;
-  node.open_merge = 0;
-  if (Insert(node, key, element)) return true;
-  Free(element);
-  return false;
+  if (!Charge(rules_.node_bytes())) return false;
+  Node element = node;
+  element.mark = 0;
+  node = {.mark = node.mark, .kind = becomes};
+  return Insert(node, key, element) != nullptr;
 }
 
 Reason StateTree::IntoIndexed(Node& node) {
@@ -424,25 +258,24 @@ Reason StateTree::IntoMapped(Node& node, uint32_t key_field) {
 /// Moves the elements of an indexed field under their keys. What gets lost stays counted, entries
 /// included.
 Reason StateTree::MapElements(Node& node, uint32_t key_field) {
-  Node mapped;
-  mapped.kind = NodeKind::kMapped;
-  mapped.root = nullptr;
-  while (Node* const element = FindFrom(node, 0)) {
-    Unlink(node, *element);
-    const std::optional<uint64_t> key = KeyOf(*element, key_field);
-    if (key && Find(mapped, *key) == nullptr) {
-      element->key = *key;
-      Link(mapped, element);
+  Node mapped{.kind = NodeKind::kMapped};
+  mapped.parts = new Parts;
+  while (node.count() > 0) {
+    auto element = node.parts->extract(node.parts->begin());
+    const std::optional<uint64_t> key = KeyOf(element.mapped(), key_field);
+    if (key && !mapped.parts->contains(*key)) {
+      element.key() = *key;
+      mapped.parts->insert(std::move(element));
       continue;
     }
-    FreeButCount(element);
+    FreeButCount(element.mapped());
     if (key) continue;
     EmptyButCount(mapped);
     return Reason::kNoKey;
   }
+  delete node.parts;
   node.kind = NodeKind::kMapped;
-  node.root = mapped.root;
-  node.size = mapped.size;
+  node.parts = mapped.parts;
   return Reason::kNone;
 }
 
@@ -470,25 +303,23 @@ std::string StateTree::Serialize() const {
   if (root_.kind == NodeKind::kBytes) return std::string(wire::AsText(root_.bytes()));
   if (!root_.has_parts()) return {};
   BackwardWriter out;
-  std::vector<OpenNode> open = {{&root_, 0, 0, UINT64_MAX, false}};
+  std::vector<OpenNode> open = {{&root_, 0, 0}};
   while (!open.empty()) {
     OpenNode& top = open.back();
-    const Node* const part = top.done ? nullptr : FindUpTo(*top.node, top.next_up_to);
-    if (part == nullptr) {
-      if (top.node->kind == NodeKind::kMessage && open.size() > 1) {
-        out.AddVarint(out.size() - top.end);
-        out.AddTag(top.number, wire::Type::kBytes);
-      }
-      open.pop_back();
+    if (top.next != top.node->parts->rend()) {
+      const auto& [key, part] = *top.next++;
+      const uint64_t number = top.node->kind == NodeKind::kMessage ? key : top.number;
+      if (part.has_parts())
+        open.push_back({&part, number, out.size()});
+      else
+        WriteLeaf(out, part, number);
       continue;
     }
-    top.done = part->key == 0;
-    top.next_up_to = part->key - 1;
-    const uint64_t number = top.node->kind == NodeKind::kMessage ? part->key : top.number;
-    if (part->has_parts())
-      open.push_back({part, number, out.size(), UINT64_MAX, false});
-    else
-      WriteLeaf(out, *part, number);
+    if (top.node->kind == NodeKind::kMessage && open.size() > 1) {
+      out.AddVarint(out.size() - top.end);
+      out.AddTag(top.number, wire::Type::kBytes);
+    }
+    open.pop_back();
   }
   return out.Take();
 }

@@ -2,10 +2,9 @@
 #define RINGSCOPE_CORE_PROTOVM_STATE_TREE_H_
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/protovm/protovm_rules.h"
 #include "core/protovm/vm_outcome.h"
@@ -22,25 +21,27 @@ enum class NodeKind : uint8_t {
   kMapped,   // a repeated field: elements by their keys
 };
 
-/// A node of the state. Those of a message or repeated field are in a balanced (AVL) tree.
+struct Node;
+/// The parts of a message or repeated field, by field number, index or key.
+using Parts = std::map<uint64_t, Node>;
+
+/// A node of the state. StateTree owns what it points to.
 struct Node {
-  uint64_t key = 0;  // in what it is part of: field number, index or key
-  Node* left = nullptr;
-  Node* right = nullptr;
   union {
     uint64_t scalar = 0;
     uint8_t inlined[8];  // bytes, where they fit
     uint8_t* heap;       // bytes, else
-    Node* root;          // of the tree of parts
+    Parts* parts;        // nullptr: none yet
   };
   uint64_t mark = 0;        // the merge that took this field in last
   uint64_t open_merge = 0;  // of a message: the merge whose marks are valid; 0: none are
-  uint32_t size = 0;        // of bytes; or number of parts
+  uint32_t size = 0;        // of bytes
   NodeKind kind = NodeKind::kEmpty;
   wire::Type type = wire::Type::kVarint;  // of a scalar
-  uint8_t height = 1;                     // in the tree that it is in
 
-  bool has_parts() const { return kind >= NodeKind::kMessage; }
+  bool has_parts() const { return kind >= NodeKind::kMessage && parts != nullptr; }
+  /// Returns the number of parts of a message or repeated field.
+  uint64_t count() const { return parts == nullptr ? 0 : parts->size(); }
   Bytes bytes() const { return {size <= sizeof(inlined) ? inlined : heap, size}; }
 };
 
@@ -49,8 +50,8 @@ struct Node {
 /// quarter more.
 class StateTree {
  public:
-  StateTree(const ProtoVmRules& rules, uint64_t limit);
-  ~StateTree();
+  StateTree(const ProtoVmRules& rules, uint64_t limit) : rules_(rules), limit_(limit) {}
+  ~StateTree() { Drop(root_, NodeKind::kEmpty); }
   StateTree(const StateTree&) = delete;
   StateTree& operator=(const StateTree&) = delete;
 
@@ -59,29 +60,25 @@ class StateTree {
   uint64_t limit() const { return limit_; }
   /// Bytes counted.
   uint64_t counted() const { return counted_; }
-  /// Bytes of memory really taken from the system, without the overhead of its allocator.
-  uint64_t taken() const { return taken_; }
 
-  /// Makes a node of a field; nullptr if the limit does not allow it.
-  Node* NewNode(const VmField& field);
-  Node* NewEmptyNode();
-  /// Gives a node and all its parts back.
-  void Free(Node* node);
+  /// Makes a node of a field, to be inserted or freed; nullopt if the limit does not allow it.
+  std::optional<Node> NewNode(const VmField& field);
+  std::optional<Node> NewEmptyNode();
+  /// Gives a node that is no part, and all its own parts, back.
+  void Free(Node& node);
   /// Frees the node but keeps it in the memory accounting.
-  void FreeButCount(Node* node);
+  void FreeButCount(Node& node);
 
   static Node* Find(const Node& container, uint64_t key);
   /// The part with the lowest key of at least `key`; nullptr if none.
-  static Node* FindFrom(const Node& container, uint64_t key);
-  /// The part with the highest key of at most `key`; nullptr if none.
-  static Node* FindUpTo(const Node& container, uint64_t key);
+  static Parts::value_type* FindFrom(const Node& container, uint64_t key);
   /// Adds a part whose key is not there yet, and counts its entry.
-  /// @return false if the limit does not allow it: then the node is still the caller's
-  bool Insert(Node& container, uint64_t key, Node* node);
-  /// Takes a part out; its entry is not counted any more.
-  void Remove(Node& container, Node& part);
-  /// Removes the old part and puts the new one in its place.
-  void Replace(Node& container, Node& old, Node* node);
+  /// @return the part; nullptr if the limit does not allow it: then the node is freed
+  Node* Insert(Node& container, uint64_t key, Node node);
+  /// Frees a part, whose entry is not counted any more.
+  void Erase(Node& container, uint64_t key);
+  /// Frees what a part is and makes it `node`.
+  void Replace(Node& part, const Node& node);
 
   // Each makes a node what its name says, if it can be that.
   Reason IntoMessage(Node& node);
@@ -98,30 +95,18 @@ class StateTree {
   std::string Serialize() const;
 
  private:
-  struct Block;
-
   bool Charge(uint64_t bytes);
-  Node* TakeNode();
   bool FillBytes(Node& node, Bytes content);
   void FreeBytes(Node& node);
   void Drop(Node& node, NodeKind becomes);
   bool Wrap(Node& node, NodeKind becomes, uint64_t key);
   Reason MapElements(Node& node, uint32_t key_field);
   static std::optional<uint64_t> KeyOf(const Node& element, uint32_t key_field);
-  static void Link(Node& container, Node* node);
-  static void Unlink(Node& container, Node& part);
 
   ProtoVmRules rules_;
   uint64_t limit_;
   uint64_t counted_ = 0;
-  uint64_t taken_ = 0;
   Node root_;
-  std::vector<std::unique_ptr<Node[]>> blocks_;
-  size_t block_size_ = 0;  // nodes in the last block, and those of them that were handed out
-  size_t block_used_ = 0;
-  size_t nodes_made_ = 0;       // in all blocks
-  Node* free_ = nullptr;        // linked by `left`
-  std::vector<Node*> dropped_;  // scratch
 };
 
 }  // namespace ringscope::protovm
