@@ -122,7 +122,7 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
       app, "--out", args.out, "DIR",
       "A GN build folder with generated headers (default: the newest below out in the checkout)");
   AddText(app, "--commit", args.commit, "COMMIT",
-          "Build this commit of the checkout, in a temporary worktree");
+          "Build this commit of the checkout, from the files that git has of it");
   InGroup(app, "Build");
   AddFlag(app, "--asan", args.asan,
           "Compile the buffers with AddressSanitizer (the compiler is $CXX, or c++)");

@@ -1,17 +1,18 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
-#include "commands/plugin/plugin_observer.h"
-#include "commands/plugin/plugin_structs.h"
 #include "commands/shell/text.h"
 #include "core/protovm/program_runner.h"
+#include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {
 namespace {
@@ -22,6 +23,231 @@ using Counters = std::array<uint64_t, kStatFields.size()>;
 static_assert(sizeof(ringscope_stats) == kFirstStat + sizeof(Counters));
 static_assert(RINGSCOPE_WRITER_BUCKETS == kHistogramBuckets);
 static_assert(RINGSCOPE_PATCH_SIZE == kPatchSize);
+
+// The plug-in interface's structs and ours.
+
+/// A struct that a plug-in filled, as far as it has it; nullopt for none.
+template <typename T>
+std::optional<T> TakeStruct(const T* given) {
+  if (given == nullptr || given->struct_size < sizeof(given->struct_size)) return std::nullopt;
+  T taken{};
+  std::memcpy(&taken, given, std::min<size_t>(given->struct_size, sizeof(taken)));
+  return taken;
+}
+
+SequenceKey ToKey(ringscope_sequence sequence) {
+  return {ProducerId{sequence.producer}, WriterId{sequence.writer}};
+}
+PacketPlace ToPlace(const ringscope_place& place) {
+  return {.first_chunk = ChunkId{place.first_chunk},
+          .first_offset = place.first_offset,
+          .last_chunk = ChunkId{place.last_chunk}};
+}
+Bytes ToBytes(const ringscope_slice& slice) {
+  return slice.data == nullptr ? Bytes() : Bytes(slice.data, static_cast<size_t>(slice.size));
+}
+std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
+  const auto chunk = TakeStruct(given);
+  if (!chunk) return std::nullopt;
+  return ObservedChunk{.sequence = ToKey(chunk->sequence),
+                       .chunk = ChunkId{chunk->chunk},
+                       .offset = chunk->offset,
+                       .outer_size = chunk->outer_size,
+                       .payload_size = chunk->payload_size,
+                       .payload_avail = chunk->payload_avail,
+                       .flags = chunk->flags,
+                       .incomplete = chunk->incomplete != 0,
+                       .payload = ToBytes(chunk->payload)};
+}
+/// Whether a VM of a plug-in has no more, and no less, than it can have.
+bool IsPossibleVm(const ringscope_vm& vm) {
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  const auto is_possible = [](const ringscope_slice& part) {
+    return part.size <= kMostBytes && (part.size == 0 || part.data != nullptr);
+  };
+  return is_possible(vm.data_source) && is_possible(vm.program) && is_possible(vm.state) &&
+         vm.producer_count <= UINT16_MAX && (vm.producer_count == 0 || vm.producers != nullptr);
+}
+ringscope_sequence FromKey(SequenceKey key) { return {Raw(key.producer), Raw(key.writer)}; }
+
+/// The input of a plug-in's buffer so far: its reports and packets must fit to it.
+struct PluginInput {
+  const ChunkCommit* under_way = nullptr;  // the commit that the buffer handles now
+  uint64_t commits = 0;                    // all of them
+  uint64_t owed_bytes = 0;                 // committed and not returned
+
+  /// Returns true if a packet's chunks follow each other, and were all committed.
+  bool CanHold(const PacketPlace& place) const {
+    return Distance(place.first_chunk, place.last_chunk) < commits;
+  }
+};
+
+/// Passes a plug-in's reports on to an EngineObserver. Leaves out reports that cannot be true, such
+/// as a discard outside a commit, and keeps the first of these.
+class PluginObserver {
+ public:
+  /// @param observer, input: not owned
+  /// @param taken what the plug-in reports in full; the rest of these reports is left out
+  PluginObserver(EngineObserver& observer, const PluginInput& input, EngineReports taken)
+      : observer_(observer), input_(input), taken_(taken) {
+    callbacks_ = {.struct_size = sizeof(ringscope_observer),
+                  .reserved = 0,
+                  .context = this,
+                  .committed = Callback<&PluginObserver::Committed>::Call,
+                  .rewritten = Callback<&PluginObserver::Rewritten>::Call,
+                  .relocated = Callback<&PluginObserver::Relocated>::Call,
+                  .discarded = Callback<&PluginObserver::Discarded>::Call,
+                  .evicting = Callback<&PluginObserver::Evicting>::Call,
+                  .erased = Callback<&PluginObserver::Erased>::Call,
+                  .patched = Callback<&PluginObserver::Patched>::Call,
+                  .patch_missed = Callback<&PluginObserver::PatchMissed>::Call,
+                  .packet_given_up = Callback<&PluginObserver::PacketGivenUp>::Call,
+                  .loss_bit = Callback<&PluginObserver::LossBit>::Call,
+                  .wrap = Callback<&PluginObserver::Wrap>::Call,
+                  .padding = Callback<&PluginObserver::Padding>::Call,
+                  .stalled = Callback<&PluginObserver::Stalled>::Call};
+  }
+  PluginObserver(const PluginObserver&) = delete;
+  PluginObserver& operator=(const PluginObserver&) = delete;
+
+  /// For ringscope_config; lives as long as this.
+  const ringscope_observer* callbacks() const { return &callbacks_; }
+  /// What was wrong with the first bad report; empty: none was.
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  /// The C function that calls this member function of the observer that is its context.
+  template <auto kReport>
+  struct Callback;
+  template <typename... Arguments, void (PluginObserver::*kReport)(Arguments...)>
+  struct Callback<kReport> {
+    static void Call(void* context, Arguments... arguments) {
+      (static_cast<PluginObserver*>(context)->*kReport)(arguments...);
+    }
+  };
+
+  void Complain(std::string text) {
+    if (complaint_.empty()) complaint_ = std::move(text);
+  }
+  void ComplainOfNothing(const char* callback) {
+    Complain(fmt::format("it called '{}' without what the call is about", callback));
+  }
+  /// The commit under way, if the plug-in names that one; otherwise nullptr, and a bad report is
+  /// noted. (Only the name is taken from the plug-in: its pointers may dangle.)
+  const ChunkCommit* UnderWay(const char* callback, const ringscope_commit* given) {
+    const ChunkCommit* const commit = input_.under_way;
+    const auto meant = TakeStruct(given);
+    if (commit == nullptr) {
+      Complain(fmt::format("it called '{}' outside a commit", callback));
+    } else if (!meant) {
+      ComplainOfNothing(callback);
+    } else if (ToKey(meant->sequence) == commit->sequence && meant->chunk == Raw(commit->chunk)) {
+      return commit;
+    } else {
+      Complain(fmt::format(
+          "it called '{}' for chunk {} of {}:{}, expected the commit under way, "
+          "chunk {} of {}:{}",
+          callback, meant->chunk, meant->sequence.producer, meant->sequence.writer,
+          Raw(commit->chunk), Raw(commit->sequence.producer), Raw(commit->sequence.writer)));
+    }
+    return nullptr;
+  }
+  /// A value of one of our enumerations, whose last one is `last`.
+  template <typename Enum>
+  std::optional<Enum> ToEnum(const char* callback, uint32_t value, Enum last) {
+    if (value <= static_cast<uint32_t>(last)) return static_cast<Enum>(value);
+    Complain(fmt::format("it called '{}' with {}, expected at most {}", callback, value,
+                         static_cast<uint32_t>(last)));
+    return std::nullopt;
+  }
+  /// A chunk, which must be there; nullopt also if reports about chunks are left out.
+  std::optional<ObservedChunk> TakeChunk(const char* callback, const ringscope_chunk* given) {
+    if (!taken_.chunks) return std::nullopt;
+    auto chunk = ToChunk(given);
+    if (!chunk) ComplainOfNothing(callback);
+    return chunk;
+  }
+  /// Calls `report` with the patches in our form.
+  template <typename Report>
+  void OnPatches(const char* callback, const ringscope_patches* given, Report report) {
+    const auto taken = TakeStruct(given);
+    if (!taken || (taken->count > 0 && taken->patches == nullptr))
+      return ComplainOfNothing(callback);
+    std::vector<Patch> patches;
+    for (uint64_t i = 0; i < taken->count; ++i)
+      patches.push_back({.offset = taken->patches[i].offset, .data = taken->patches[i].data});
+    report({.sequence = ToKey(taken->sequence),
+            .chunk = ChunkId{taken->chunk},
+            .patches = patches,
+            .more = taken->more != 0});
+  }
+
+  void Committed(const ringscope_chunk* given) {
+    if (const auto chunk = TakeChunk("committed", given)) observer_.OnCommitted(*chunk);
+  }
+  void Rewritten(const ringscope_chunk* given) {
+    if (const auto chunk = TakeChunk("rewritten", given)) observer_.OnRewritten(*chunk);
+  }
+  void Relocated(const ringscope_chunk* given) {
+    if (const auto chunk = TakeChunk("relocated", given)) observer_.OnRelocated(*chunk);
+  }
+  void Erased(const ringscope_chunk* given) {
+    if (const auto chunk = TakeChunk("erased", given)) observer_.OnErased(*chunk);
+  }
+  void Discarded(const ringscope_commit* given, uint32_t value) {
+    const ChunkCommit* const commit = UnderWay("discarded", given);
+    if (commit == nullptr) return;
+    if (const auto reason = ToEnum("discarded", value, DiscardReason::kUnknown))
+      observer_.OnDiscarded(*commit, *reason);
+  }
+  void Evicting(const ringscope_chunk* given, const ringscope_commit* by) {
+    const auto chunk = TakeChunk("evicting", given);
+    if (!chunk) return;
+    if (const ChunkCommit* const commit = UnderWay("evicting", by))
+      observer_.OnEvicting(*chunk, *commit);
+  }
+  void Patched(const ringscope_chunk* given_chunk, const ringscope_patches* given) {
+    const auto chunk = TakeChunk("patched", given_chunk);
+    if (!chunk) return;
+    OnPatches("patched", given,
+              [&](const ChunkPatches& patches) { observer_.OnPatched(*chunk, patches); });
+  }
+  void PatchMissed(const ringscope_chunk* given_chunk, const ringscope_patches* given,
+                   uint32_t value) {
+    const auto miss = ToEnum("patch_missed", value, PatchMiss::kOutOfBounds);
+    if (!miss) return;
+    const auto chunk = ToChunk(given_chunk);
+    OnPatches("patch_missed", given, [&](const ChunkPatches& patches) {
+      observer_.OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
+    });
+  }
+  void PacketGivenUp(ringscope_sequence sequence, const ringscope_place* place, uint32_t cause) {
+    if (!taken_.abandoned) return;
+    if (place == nullptr) return ComplainOfNothing("packet_given_up");
+    const PacketPlace taken = ToPlace(*place);
+    if (input_.CanHold(taken)) return observer_.OnPacketAbandoned(ToKey(sequence), taken, cause);
+    Complain(
+        fmt::format("it called 'packet_given_up' with chunks {} to {}, expected no more than "
+                    "were committed",
+                    place->first_chunk, place->last_chunk));
+  }
+  void LossBit(ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
+    observer_.OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);
+  }
+  void Wrap() { observer_.OnWrap(); }
+  void Padding(uint64_t offset, uint32_t size) { observer_.OnPadding(offset, size); }
+  void Stalled(ringscope_sequence sequence, uint32_t chunk, uint32_t value) {
+    if (!taken_.stalls) return;
+    if (const auto reason = ToEnum("stalled", value, StallReason::kIncomplete))
+      observer_.OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
+  }
+
+  EngineObserver& observer_;
+  const PluginInput& input_;
+  const EngineReports taken_;
+  ringscope_observer callbacks_{};
+  std::string complaint_;
+};
 
 /// What a plug-in reports its failure through.
 struct Host {

@@ -18,8 +18,9 @@ for name in main OUT PLUGIN; do  # as absolute paths
 done
 checkout=$main
 
+exec 3>&1
 fail() {
-  echo "$1"
+  echo "$1" >&3
   exit 1
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-build-XXXXXX") ||
@@ -27,7 +28,6 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-build-XXXXXX") ||
 case $work in /*) ;; *) work=$PWD/$work ;; esac
 clean_up() {
   trap '' INT TERM HUP
-  [ "$checkout" = "$main" ] || git -C "$main" worktree remove --force "$checkout" >"$work/log" 2>&1
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -36,6 +36,19 @@ trap 'exit 1' INT TERM HUP
 run() {
   "$@" >"$work/log" 2>&1 || fail "$1 ended with status $?:
 $(head -n 30 "$work/log")"
+}
+in_git() {
+  GIT_INDEX_FILE=$work/index git -C "$main" "$@" 2>"$work/log" || fail "git ended with status $?:
+$(head -n 30 "$work/log")"
+}
+# Takes from git the files that the buffers and GN need, as a tree of their own: of a partial clone
+# git fetches no others.
+take_commit() {
+  files='(include|src/(base|ipc|kallsyms|protovm|protozero|tracing)|protos|gn|build_overrides|buildtools|python|tools)/|(.*/)?[^/]*\.gni?$'
+  in_git ls-tree -r "$COMMIT" >"$work/tree"
+  grep -E "$(printf '\t')($files)" "$work/tree" | in_git update-index --add --index-info || exit
+  tree=$(in_git write-tree --missing-ok) || exit
+  mkdir "$checkout" && in_git archive -o "$work/files.tar" "$tree" && run tar -xf "$work/files.tar" -C "$checkout"
 }
 # $1: the checkout's name in messages
 check_checkout() {
@@ -49,7 +62,7 @@ service=src/tracing/service/trace_buffer
 check_checkout "$CHECKOUT"
 if [ -n "$COMMIT" ]; then
   checkout=$work/checkout
-  run git -C "$main" worktree add --detach --force "$checkout" "$COMMIT"
+  take_commit
   check_checkout "commit $COMMIT"
 fi
 
