@@ -107,14 +107,15 @@ std::vector<ProtoVmSetUp> SessionStore::Programs(BufferId id) const {
   std::vector<ProtoVmSetUp> programs;
   const SessionBuffer& buffer = session_->buffers().at(id);
   if (buffer.vms == nullptr) return programs;
-  for (const protovm::BufferVms::Instance& vm : buffer.vms->instances())
+  buffer.vms->Visit([&](const ProgramState& vm) {
     for (const ProducerId producer : vm.producers)
       programs.push_back({.buffer = id,
                           .producer = producer,
-                          .data_source = vm.data_source,
-                          .program = vm.program,
+                          .data_source = std::string(vm.data_source),
+                          .program = std::string(wire::AsText(vm.program)),
                           .memory_limit_kb = vm.memory_limit_kb,
-                          .state = vm.vm->SerializeState()});
+                          .state = std::string(wire::AsText(vm.state))});
+  });
   return programs;
 }
 

@@ -12,7 +12,7 @@
 #include "core/base/enum_names.h"
 #include "core/compare/log_diff.h"
 #include "core/compare/random_stream.h"
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "core/engine/catalogue.h"
 #include "core/engine/v2_rules.h"
 #include "core/ledger/ledger.h"

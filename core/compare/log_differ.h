@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/compare/log_diff.h"
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

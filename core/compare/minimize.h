@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 
 namespace ringscope {
 

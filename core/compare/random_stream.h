@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 
 namespace ringscope {

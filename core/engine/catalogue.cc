@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "core/engine/v1_engine.h"
 #include "core/engine/v2_engine.h"
 
 namespace ringscope {

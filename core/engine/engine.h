@@ -172,6 +172,10 @@ struct EngineConfig {
   const LogMoment* now = nullptr;
 };
 
+/// Makes a TraceBuffer V1, the buffer of every Perfetto release. Fails (kLimit) on 0, on sizes that
+/// are no multiple of 16 bytes, on 4 GiB and more, and where the memory cannot be had.
+Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_ENGINE_ENGINE_H_

@@ -172,7 +172,7 @@ class V2Engine final : public Engine {
 
   static constexpr uint32_t kNotFound = UINT32_MAX;
 
-  // Commits (v2_engine.cc).
+  // Commits.
   Incoming Tokenize(const ChunkCommit& commit) const;
   void ReadFragments(Incoming& in, uint32_t count) const;
   uint32_t FindOrCreateSequence(const ChunkCommit& commit, bool& is_new);
@@ -186,7 +186,7 @@ class V2Engine final : public Engine {
   void WriteChunk(uint32_t slot, const Incoming& in, bool sequence_is_new);
   void Wrap();
   void Discard(const ChunkCommit& commit, DiscardReason reason);
-  // Clearing (v2_clear_part.h).
+  // Clearing.
   void Clear(uint64_t end, const ChunkCommit& by);
   void ClearChunk(ChunkRef ref, const ChunkCommit& by);
   void DropClearedChunks(uint64_t end);
@@ -194,7 +194,7 @@ class V2Engine final : public Engine {
   void AddToEmpty(uint32_t slot);
   void RemoveFromEmpty(uint32_t slot);
   void ForgetEmptySequences();
-  // Reading (v2_reader_part.h).
+  // Reading.
   enum class Chain : uint8_t { kWhole, kLost, kUnfinished };
   const Packet* Advance();
   [[gnu::always_inline]] inline bool NextOfRun();

@@ -30,45 +30,77 @@ VmSetUp VmSetUpOf(Bytes program, Bytes config) {
 bool BufferVms::SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
                       ProducerId producer, Bytes state) {
   auto instance = std::find_if(instances_.begin(), instances_.end(), [&](const Instance& one) {
-    return one.data_source == data_source && one.program == wire::AsText(program);
+    return one.account.data_source == data_source && one.program == wire::AsText(program);
   });
   if (instance == instances_.end()) {
     program_bytes_ += program.size();
     if (instances_.size() == kMaxVms || program_bytes_ > kMaxProgramBytes) return false;
     Instance& added = instances_.emplace_back();
-    added.data_source = data_source;
     added.program = wire::AsText(program);
-    added.memory_limit_kb = memory_limit_kb;
-    added.vm = std::make_unique<CountedVm>(rules_, program, LimitBytes(memory_limit_kb), state);
+    added.account.data_source = data_source;
+    added.account.memory_limit_kb = memory_limit_kb;
+    added.account.program_bytes = program.size();
+    added.vm = std::make_unique<ProtoVm>(rules_, program, LimitBytes(memory_limit_kb), state);
     instance = instances_.end() - 1;
   }
-  std::vector<ProducerId>& producers = instance->producers;
+  std::vector<ProducerId>& producers = instance->account.producers;
   const auto at = std::lower_bound(producers.begin(), producers.end(), producer);
   if (at == producers.end() || *at != producer) producers.insert(at, producer);
   return true;
 }
 
-const BufferVms::Instance* BufferVms::Feed(const Packet& packet, const LogMoment& now) {
+bool BufferVms::Feed(const Packet& packet, const LogMoment& now) {
   std::optional<Bytes> bytes;
   for (Instance& instance : instances_) {
-    if (!std::binary_search(instance.producers.begin(), instance.producers.end(),
-                            packet.sequence.producer))
-      continue;
+    if (!std::ranges::binary_search(instance.account.producers, packet.sequence.producer)) continue;
     if (!bytes) bytes = Joined(packet.slices, joined_);
-    if (instance.vm->RunCounted(*bytes, now).result == RunResult::kOk) return &instance;
+    if (Run(instance, *bytes, now).result == RunResult::kOk) return true;
   }
-  return nullptr;
+  return false;
+}
+
+/// Runs an instance's program on a packet, and counts what that leads to.
+RunOutcome BufferVms::Run(Instance& instance, Bytes packet, const LogMoment& now) {
+  VmAccount& account = instance.account;
+  const RunOutcome outcome = instance.vm->Run(packet);
+  const PacketCount count{1, packet.size()};
+  const bool drops = account.dropped_elements != instance.vm->dropped_elements();
+  account.dropped_elements = instance.vm->dropped_elements();
+  account.peak_memory = std::max(account.peak_memory, instance.vm->state().counted());
+  if ((drops || outcome.reason == Reason::kMemoryLimit) && !account.limit_reached)
+    account.limit_reached = now;
+  if (outcome.result == RunResult::kOk) {
+    account.folded += count;
+    return outcome;
+  }
+  ++(outcome.result == RunResult::kError ? account.errors : account.aborted);
+  if (outcome.reason == Reason::kMemoryLimit) account.at_limit += count;
+  for (size_t i = 0; i < account.failures.size(); ++i) {
+    VmFailure& known = account.failures[i];
+    if (instance.failed_at[i] != outcome.instruction || known.reason != outcome.reason ||
+        known.result != outcome.result)
+      continue;
+    known.count += count;
+    return outcome;
+  }
+  if (account.failures.size() == kMaxFailures) return outcome;
+  account.failures.push_back({.result = outcome.result,
+                              .reason = outcome.reason,
+                              .place = instance.vm->program().PlaceOf(outcome.instruction),
+                              .count = count,
+                              .first = now});
+  instance.failed_at.push_back(outcome.instruction);
+  return outcome;
 }
 
 std::vector<VmAccount> BufferVms::Accounts() const {
   std::vector<VmAccount> accounts;
-  accounts.reserve(instances_.size());
   for (const Instance& instance : instances_) {
-    VmAccount& account = accounts.emplace_back(instance.vm->Account());
-    account.data_source = instance.data_source;
-    account.producers = instance.producers;
-    account.memory_limit_kb = instance.memory_limit_kb;
-    account.program_bytes = instance.program.size();
+    VmAccount& account = accounts.emplace_back(instance.account);
+    account.limit = instance.vm->state().limit();
+    account.memory = instance.vm->state().counted();
+    account.state_bytes = instance.vm->SerializeState().size();
+    account.stopped = instance.vm->stopped().result;
   }
   return accounts;
 }
@@ -76,17 +108,17 @@ std::vector<VmAccount> BufferVms::Accounts() const {
 void BufferVms::Visit(const ProgramVisitor& visit) const {
   for (const Instance& instance : instances_) {
     const std::string state = instance.vm->SerializeState();
-    visit({.data_source = instance.data_source,
+    visit({.data_source = instance.account.data_source,
            .program = wire::AsBytes(instance.program),
-           .memory_limit_kb = instance.memory_limit_kb,
-           .producers = instance.producers,
+           .memory_limit_kb = instance.account.memory_limit_kb,
+           .producers = instance.account.producers,
            .state = wire::AsBytes(state),
            .memory = instance.vm->state().counted()});
   }
 }
 
 void BufferVms::NoteWritten() {
-  for (Instance& instance : instances_) instance.vm->NoteWritten();
+  for (Instance& instance : instances_) instance.account.in_trace = instance.account.folded;
 }
 
 void AppendInstance(const ProgramState& program, std::string& out) {

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/log_moment.h"
 #include "core/perfetto/packet.h"
-#include "core/protovm/counted_vm.h"
 #include "core/protovm/program_runner.h"
+#include "core/protovm/proto_vm.h"
 
 namespace ringscope::protovm {
 
@@ -32,20 +34,48 @@ VmSetUp VmSetUpOf(Bytes program, Bytes config);
 /// Appends the `instance` field of a ProtoVms message.
 void AppendInstance(const ProgramState& program, std::string& out);
 
+/// Runs of a program that ended at the same instruction, in the same way.
+struct VmFailure {
+  RunResult result = RunResult::kError;
+  Reason reason = Reason::kNone;
+  std::string place;  // of the instruction, "instructions[2].nested_instructions[0]"
+  PacketCount count;
+  LogMoment first;
+};
+
+/// What became of the packets that a VM was asked to take, as plain values.
+struct VmAccount {
+  std::string data_source;
+  std::vector<ProducerId> producers;
+  uint32_t memory_limit_kb = 0;
+  uint64_t limit = 0;        // bytes
+  uint64_t memory = 0;       // bytes counted against it now
+  uint64_t peak_memory = 0;  // and at most, after a run
+  uint64_t program_bytes = 0;
+  uint64_t state_bytes = 0;  // of the state as it is written
+  PacketCount folded;        // taken
+  PacketCount in_trace;      // of these, in the state that a read wrote
+  uint64_t errors = 0;       // runs
+  uint64_t aborted = 0;      // runs, those that end the VM included
+  /// What the memory limit dropped: packets whose run it aborted, and elements that a merge left
+  /// out without an error.
+  PacketCount at_limit;
+  uint64_t dropped_elements = 0;
+  std::optional<LogMoment> limit_reached;  // first
+  std::vector<VmFailure> failures;         // in order of the first
+  RunResult stopped = RunResult::kOk;      // else: it does not run any more
+  bool by_engine = false;                  // the engine runs it: what it folded is not known
+  bool left = false;  // with all that the buffer held: a clone took it, or it was cleared for one
+};
+
 /// The VMs of a trace buffer, and what it feeds to them.
 class BufferVms {
  public:
-  struct Instance {
-    std::string data_source;
-    std::string program;  // as set up first
-    uint32_t memory_limit_kb = 0;
-    std::vector<ProducerId> producers;  // ascending
-    std::unique_ptr<CountedVm> vm;
-  };
-
   /// What a log may set up for one buffer: the service has no such bounds.
   static constexpr size_t kMaxVms = 4096;
   static constexpr size_t kMaxProgramBytes = size_t{64} << 20;
+  /// Failures of a VM that are kept one by one.
+  static constexpr size_t kMaxFailures = 64;
 
   explicit BufferVms(const ProtoVmRules& rules) : rules_(rules) {}
 
@@ -54,11 +84,9 @@ class BufferVms {
   bool SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
              ProducerId producer, Bytes state = {});
   /// A packet was overwritten unread.
-  /// @return who has taken it; nullptr if none
-  const Instance* Feed(const Packet& packet, const LogMoment& now);
+  /// @return whether a VM has taken it
+  bool Feed(const Packet& packet, const LogMoment& now);
   /// In order of creation.
-  const std::vector<Instance>& instances() const { return instances_; }
-  /// In the same order.
   std::vector<VmAccount> Accounts() const;
   /// With their states of now, in order of creation.
   void Visit(const ProgramVisitor& visit) const;
@@ -66,6 +94,15 @@ class BufferVms {
   void NoteWritten();
 
  private:
+  struct Instance {
+    std::string program;              // as set up first
+    VmAccount account;                // of what its runs led to
+    std::vector<uint32_t> failed_at;  // instructions of the account's failures
+    std::unique_ptr<ProtoVm> vm;
+  };
+
+  static RunOutcome Run(Instance& instance, Bytes packet, const LogMoment& now);
+
   ProtoVmRules rules_;
   std::vector<Instance> instances_;
   std::string joined_;  // scratch

@@ -8,7 +8,7 @@ void VmFeed::FeedTo(SessionBuffer* buffer) {
   WantOverwrittenPackets(buffer != nullptr);
 }
 
-bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_) != nullptr; }
+bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_); }
 
 void BufferObserver::Emit(ChunkName chunk, const BufferEvent::Body& body) {
   const BufferEvent event{now(), buffer_, chunk, body};

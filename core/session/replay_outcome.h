@@ -14,7 +14,7 @@
 #include "core/perfetto/fill_policy.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
-#include "core/protovm/counted_vm.h"
+#include "core/protovm/buffer_vms.h"
 #include "core/session/replay.h"
 #include "core/session/session.h"
 #include "core/trace/ftrace_counters.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "core/log/op.h"
 
 namespace ringscope::testing {

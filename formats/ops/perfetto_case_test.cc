@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "formats/inputs/open_log.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/testing/testdata.h"

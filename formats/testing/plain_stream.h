@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/compare/stored_ops.h"
+#include "core/compare/stream_notation.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/chunk.h"
 

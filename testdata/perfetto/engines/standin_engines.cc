@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/engine/v1_engine.h"
+#include "core/engine/engine.h"
 #include "core/engine/v2_engine.h"
 #include "src/tracing/service/standin_store.h"
 
