@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
@@ -14,6 +16,23 @@
 
 namespace ringscope {
 namespace {
+
+// A file that is discarded unless it is complete needs no journal, and need not reach the disk
+// before more is written.
+constexpr const char* kSetUp = R"(
+PRAGMA page_size = 16384;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA cache_size = -16384;
+PRAGMA threads = 2;
+BEGIN;
+)";
+
+const char* HintFor(int code, int system_error) {
+  const bool full = code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT;
+  return full ? "free some space, or write to another file system" : "";
+}
 
 /// Text of the log as a database may hold it; nullopt if there is none.
 std::optional<std::string> TextOrNull(const std::string& text) {
@@ -51,29 +70,83 @@ bool IsOwnDatabase(Bytes start) {
 
 Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& path,
                                                            Replace replace) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<SqliteFile> file,
-                      SqliteFile::Create(path, kDatabaseOutput, replace));
-  file->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
-                            kSqliteApplicationId, kSqliteSchemaVersion));
-  file->Execute(std::string(SqliteTables()));
-  std::unique_ptr<SqliteExport> database(new SqliteExport(std::move(file)));
-  RS_RETURN_IF_ERROR(database->file_->status());
+  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path, kDatabaseOutput, replace));
+  std::unique_ptr<SqliteExport> database(new SqliteExport(std::move(pending)));
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  database->Check(sqlite3_open_v2(database->pending_.temporary().c_str(), &database->db_, kFlags,
+                                  /*zVfs=*/nullptr));
+  database->Execute(kSetUp);
+  database->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
+                                kSqliteApplicationId, kSqliteSchemaVersion));
+  database->Execute(std::string(SqliteTables()));
+  for (const FateRow& row : kEnumRows<Fate>)
+    database->Into("fates").Row(row.name, IsLoss(row.value), row.text);
+  RS_RETURN_IF_ERROR(database->status());
   return database;
 }
 
-SqliteExport::SqliteExport(std::unique_ptr<SqliteFile> file) : file_(std::move(file)) {
-  for (const FateRow& row : kEnumRows<Fate>)
-    file_->Into("fates").Row(row.name, IsLoss(row.value), row.text);
+SqliteExport::~SqliteExport() {
+  inserts_.clear();
+  sqlite3_close(db_);
+}
+
+SqliteInsert& SqliteExport::Into(const char* table) {
+  std::unique_ptr<SqliteInsert>& insert = inserts_[table];
+  if (insert == nullptr) insert = std::make_unique<SqliteInsert>(*this, table);
+  return *insert;
+}
+
+void SqliteExport::Execute(const std::string& sql) {
+  if (status_) Check(sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+void SqliteExport::Check(int code) {
+  if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW || !status_) return;
+  const int system_error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
+  const char* what = db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_);
+  status_ = Fail(ErrorCode::kIo,
+                 fmt::format("cannot write the database: {}{}", what,
+                             system_error == 0 ? std::string()
+                                               : fmt::format(": {}", std::strerror(system_error))),
+                 {pending_.path(), {}, {}}, HintFor(code & 0xFF, system_error));
 }
 
 Status SqliteExport::Commit() {
-  file_->Execute(std::string(SqliteViews()));
-  return file_->Commit();
+  Execute(std::string(SqliteViews()));
+  inserts_.clear();
+  Execute("COMMIT;");
+  RS_RETURN_IF_ERROR(status_);
+  const int closed = sqlite3_close(db_);
+  if (closed == SQLITE_OK) db_ = nullptr;
+  Check(closed);
+  RS_RETURN_IF_ERROR(status_);
+  return pending_.Commit();
+}
+
+SqliteInsert::SqliteInsert(SqliteExport& database, const char* table) : database_(database) {
+  std::string places;
+  const auto add = [](void* list, int, char**, char**) {
+    *static_cast<std::string*>(list) += static_cast<std::string*>(list)->empty() ? "?" : ",?";
+    return 0;
+  };
+  const std::string columns = fmt::format("SELECT 1 FROM pragma_table_info('{}')", table);
+  if (database_.status())
+    database_.Check(sqlite3_exec(database_.db_, columns.c_str(), add, &places, /*errmsg=*/nullptr));
+  const std::string sql = fmt::format("INSERT INTO {} VALUES({})", table, places);
+  if (database_.status())
+    database_.Check(sqlite3_prepare_v3(database_.db_, sql.c_str(), static_cast<int>(sql.size()),
+                                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr));
+}
+
+SqliteInsert::~SqliteInsert() { sqlite3_finalize(statement_); }
+
+void SqliteInsert::Step() {
+  database_.Check(sqlite3_step(statement_));
+  sqlite3_reset(statement_);
 }
 
 ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds)
     : database_(database),
-      rows_(*database.file_),
       session_(session),
       chunks_before_(database.chunks_),
       lives_(*this),
@@ -122,13 +195,13 @@ void ExportSink::OnReadBegun(BufferId buffer) {
 Status ExportSink::OnPacket(const SessionPacket& packet) {
   read_.count += {1, packet.packet->size};
   read_.invalid += packet.valid ? 0 : 1;
-  return database_.file_->status();
+  return database_.status();
 }
 
 void ExportSink::OnReadDone(BufferId buffer, uint64_t /*packets*/) {
-  rows_.Into("reads").Row(nullptr, session_, Raw(buffer), read_.pass, read_.at.record,
-                          read_.at.time_ns, Name(read_.reason), read_.count.packets,
-                          read_.count.bytes, read_.invalid);
+  database_.Into("reads").Row(nullptr, session_, Raw(buffer), read_.pass, read_.at.record,
+                              read_.at.time_ns, Name(read_.reason), read_.count.packets,
+                              read_.count.bytes, read_.invalid);
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
@@ -159,7 +232,7 @@ void ExportSink::AddChunk(const ChunkLife& life) {
   const SequenceKey sequence = life.chunk.sequence;
   const bool entered = life.exit != ChunkLife::Exit::kNone;
   const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
-  rows_.Into("chunks").Row(
+  database_.Into("chunks").Row(
       id, session_, Raw(life.buffer), Raw(sequence.producer), Raw(sequence.writer),
       Raw(life.chunk.chunk), life.committed.record, life.committed.time_ns, Name(life.origin),
       life.fragments, (life.flags & kFirstContinues) != 0, (life.flags & kLastContinues) != 0,
@@ -179,7 +252,7 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
   if (content.empty()) content = ContentName(facts.content);
   const bool is_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
   const auto& culprit = account.culprit;
-  rows_.Into("packets").Row(
+  database_.Into("packets").Row(
       nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
       Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
       account.last_chunk, account.size, content, If(!kind.empty(), std::string_view(kind)),
@@ -197,13 +270,13 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
 void ExportSink::AddGap(const Gap& gap) {
   const auto most = std::ranges::max_element(
       gap.causes, {}, [](const CauseCount& cause) { return cause.count.packets; });
-  rows_.Into("gaps").Row(session_, Raw(gap.buffer), Raw(gap.sequence.producer),
-                         Raw(gap.sequence.writer), gap.first.chunk, gap.first.fragment,
-                         gap.last_chunk, gap.lost.packets, gap.lost.bytes, gap.own_fault.packets,
-                         Name(most == gap.causes.end() ? Cause::kNone : most->cause),
-                         gap.written.first.time_ns, gap.written.last.time_ns,
-                         gap.decided.first.time_ns, gap.decided.last.time_ns, Name(gap.sign),
-                         gap.remedies.buffer_size, gap.remedies.read_period_ns);
+  database_.Into("gaps").Row(
+      session_, Raw(gap.buffer), Raw(gap.sequence.producer), Raw(gap.sequence.writer),
+      gap.first.chunk, gap.first.fragment, gap.last_chunk, gap.lost.packets, gap.lost.bytes,
+      gap.own_fault.packets, Name(most == gap.causes.end() ? Cause::kNone : most->cause),
+      gap.written.first.time_ns, gap.written.last.time_ns, gap.decided.first.time_ns,
+      gap.decided.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
+      gap.remedies.read_period_ns);
 }
 
 void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
@@ -212,17 +285,17 @@ void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
   for (const BufferOutcome& buffer : outcome.buffers) buffers[buffer.id] = &buffer;
   for (const auto& [id, buffer] : buffers) {
     if (buffer == nullptr)  // it never was set up
-      rows_.Into("buffers").Row(session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
+      database_.Into("buffers").Row(session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
     else
-      rows_.Into("buffers").Row(session_, Raw(id), buffer->index, TextOrNull(buffer->engine),
-                                buffer->size, Name(buffer->policy), buffer->freed);
+      database_.Into("buffers").Row(session_, Raw(id), buffer->index, TextOrNull(buffer->engine),
+                                    buffer->size, Name(buffer->policy), buffer->freed);
   }
 }
 
 void ExportSink::AddProducers() {
   for (const auto& [id, producer] : producers_) {
     const ProducerConnected& known = producer.connected;
-    rows_.Into("producers")
+    database_.Into("producers")
         .Row(session_, Raw(id), TextOrNull(known.name), known.uid, known.pid, TextOrNull(known.sdk),
              known.smb_size, known.page_size, RecordOf(producer.connected_at),
              TimeOf(producer.connected_at), RecordOf(producer.disconnected_at),
@@ -236,7 +309,7 @@ void ExportSink::AddSequence(BufferId buffer, SequenceKey key, const Sequence& s
   const FateCount read = sequence.by_fate[Fate::kRead];
   std::vector<std::string> sources = sources_[{key.producer, buffer}];
   std::ranges::sort(sources);
-  rows_.Into("sequences")
+  database_.Into("sequences")
       .Row(session_, Raw(buffer), producer, writer, TextOrNull(notes_.ProducerOf(key)),
            TextOrNull(notes_.ThreadOf(key)),
            TextOrNull(fmt::format("{}", fmt::join(sources, ", "))), sequence.commits,
@@ -254,16 +327,16 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps) AddGap(gap);
   for (const StatRow& row : TraceProcessorStats(outcome))
-    rows_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
+    database_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
   std::optional<std::string> config;
   if (!config_.empty()) config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config_));
-  rows_.Into("sessions")
+  database_.Into("sessions")
       .Row(session_, Printable(outcome.path), TextOrNull(header_.uuid), TextOrNull(header_.tool),
            Name(header_.source), TextOrNull(header_.host), TextOrNull(header_.clock),
            TextOrNull(header_.description), outcome.records, outcome.read_passes,
            Name(outcome.reads.mode), outcome.reads.assumed, outcome.recorder_gaps,
            outcome.first_time_ns, outcome.last_time_ns, notes_.clock().wall_offset_ns(), config);
-  return database_.file_->status();
+  return database_.status();
 }
 
 }  // namespace ringscope

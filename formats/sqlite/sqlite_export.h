@@ -1,15 +1,19 @@
 #ifndef RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
 #define RINGSCOPE_FORMATS_SQLITE_SQLITE_EXPORT_H_
 
+#include <sqlite3.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/ledger/ledger.h"
@@ -17,7 +21,6 @@
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
 #include "formats/io/output_file.h"
-#include "formats/sqlite/sqlite_file.h"
 
 namespace ringscope {
 
@@ -35,24 +38,88 @@ inline constexpr int kSqliteApplicationId = 0x72677363;
 bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
-/// The database of `ringscope export`: rows in one transaction, indexes at the end. An ExportSink
-/// for each session fills it.
+class SqliteInsert;
+
+/// The database of `ringscope export`: rows in one transaction, indexes at the end. It appears
+/// under its name once it is whole. The first error stays: whatever follows it does nothing, and
+/// Commit returns it. An ExportSink for each session fills it.
 class SqliteExport {
  public:
   static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path, Replace replace);
+  ~SqliteExport();
+  SqliteExport(const SqliteExport&) = delete;
+  SqliteExport& operator=(const SqliteExport&) = delete;
+
   /// Packets written so far.
   uint64_t packets() const { return packets_; }
-  /// Makes the indexes and views, and puts the file in its place. Call once, last.
+  /// The first error so far.
+  const Status& status() const { return status_; }
+  /// The prepared INSERT of a table that exists. @param table a literal
+  SqliteInsert& Into(const char* table);
+  /// Makes the indexes and views, ends the transaction, and puts the file in its place. Call once,
+  /// last.
   Status Commit();
 
  private:
   friend class ExportSink;
+  friend class SqliteInsert;
 
-  explicit SqliteExport(std::unique_ptr<SqliteFile> file);
+  explicit SqliteExport(PendingFile pending) : pending_(std::move(pending)) {}
+  /// Runs statements that return nothing.
+  void Execute(const std::string& sql);
+  void Check(int code);
 
-  std::unique_ptr<SqliteFile> file_;
+  PendingFile pending_;
+  sqlite3* db_ = nullptr;
+  Status status_;
+  std::map<const char*, std::unique_ptr<SqliteInsert>> inserts_;
   uint64_t packets_ = 0;
   uint64_t chunks_ = 0;  // rows of the sessions before
+};
+
+/// A prepared INSERT: one call for each row.
+class SqliteInsert {
+ public:
+  /// The table's own description gives the columns that are stored.
+  SqliteInsert(SqliteExport& database, const char* table);
+  ~SqliteInsert();
+  SqliteInsert(const SqliteInsert&) = delete;
+  SqliteInsert& operator=(const SqliteInsert&) = delete;
+
+  /// Inserts a row. Numbers go in modulo 2^64, as SQLite's are signed; text must be UTF-8; an
+  /// absent optional and nullptr are NULL.
+  template <typename... Values>
+  void Row(const Values&... values) {
+    if (statement_ == nullptr || !database_.status()) return;
+    int column = 0;
+    (Bind(++column, values), ...);
+    Step();
+  }
+
+ private:
+  void Bind(int column, uint64_t value) {
+    sqlite3_bind_int64(statement_, column, static_cast<sqlite3_int64>(value));
+  }
+  void Bind(int column, uint32_t value) { Bind(column, uint64_t{value}); }
+  void Bind(int column, uint16_t value) { Bind(column, uint64_t{value}); }
+  void Bind(int column, int32_t value) { sqlite3_bind_int(statement_, column, value); }
+  void Bind(int column, bool value) { sqlite3_bind_int(statement_, column, value ? 1 : 0); }
+  /// The text must stay where it is until the row is in: it does, during the call.
+  void Bind(int column, std::string_view text) {
+    sqlite3_bind_text(statement_, column, text.data(), static_cast<int>(text.size()),
+                      SQLITE_STATIC);
+  }
+  void Bind(int column, const std::string& text) { Bind(column, std::string_view(text)); }
+  void Bind(int column, const char* text) { Bind(column, std::string_view(text)); }
+  void Bind(int column, std::nullptr_t) { sqlite3_bind_null(statement_, column); }
+  template <typename T>
+  void Bind(int column, const std::optional<T>& value) {
+    value ? Bind(column, *value) : Bind(column, nullptr);
+  }
+  void Step();
+
+  SqliteExport& database_;
+  sqlite3_stmt* statement_ = nullptr;
 };
 
 /// Turns the replay of one session into rows. Give it to the replay as a listener and to the
@@ -122,7 +189,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   void AddSequence(BufferId buffer, SequenceKey key, const Sequence& sequence);
 
   SqliteExport& database_;
-  SqliteFile& rows_;
   const uint64_t session_;
   const uint64_t chunks_before_;  // rows of other sessions
   ChunkLifetimes lives_;
