@@ -166,7 +166,10 @@ struct FoundProgram {
 
 constexpr size_t kMaxMessageBytes = size_t{64} << 20;
 
-Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> source) {
+/// The programs of a file, each once: those that data sources of a log have, those of a trace with
+/// their states, or the one that the file is.
+Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   std::vector<FoundProgram> programs;
   const auto add = [&programs](FoundProgram added) {
     if (added.program.empty()) return;
@@ -178,50 +181,35 @@ Result<std::vector<FoundProgram>> ProgramsOfLog(std::unique_ptr<ByteSource> sour
     if (std::ranges::find(known->producers, added.producers[0]) == known->producers.end())
       known->producers.push_back(added.producers[0]);
   };
-  RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(source)));
-  while (true) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
-    if (!op) return programs;
-    if (const auto* registered = std::get_if<DataSourceRegistered>(&op->body))
-      add({registered->protovm_program, registered->name, {Raw(registered->producer)}});
-    else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body))
-      add({setup->program, setup->data_source, {Raw(setup->producer)}, setup->memory_limit_kb});
+  if (input.kind == InputKind::kLog) {
+    RS_ASSIGN_OR_RETURN(const auto log, OpenLog(std::move(input.source)));
+    while (true) {
+      RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log->Next());
+      if (!op) return programs;
+      if (const auto* registered = std::get_if<DataSourceRegistered>(&op->body))
+        add({registered->protovm_program, registered->name, {Raw(registered->producer)}});
+      else if (const auto* setup = std::get_if<ProtoVmSetUp>(&op->body))
+        add({setup->program, setup->data_source, {Raw(setup->producer)}, setup->memory_limit_kb});
+    }
   }
-}
-
-FoundProgram DecodeInstance(Bytes instance) {
-  const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
-  FoundProgram found{.program = std::string(wire::AsText(read.program))};
-  found.state = wire::AsText(read.state);
-  found.memory_limit_kb = read.memory_limit_kb;
-  for (const int32_t producer : read.producers)
-    found.producers.push_back(static_cast<uint64_t>(producer));
-  return found;
-}
-
-Result<std::vector<FoundProgram>> ProgramsOfTrace(std::unique_ptr<ByteSource> source) {
-  std::vector<FoundProgram> programs;
-  RS_ASSIGN_OR_RETURN(const auto trace,
-                      TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
-  for (RawPacket packet;;) {
-    RS_ASSIGN_OR_RETURN(const bool more, trace->Next(packet));
-    if (!more) return programs;
-    wire::ForEachField(packet.bytes, [&](const wire::VisitedField& field) {
-      if (field.number != proto::TracePacket::kProtovms) return;
-      wire::FieldReader instances(field.bytes);
-      while (const auto instance = instances.Next())
-        if (instance->number == proto::TracePacket::ProtoVms::kInstance)
-          programs.push_back(DecodeInstance(instance->bytes));
-    });
+  if (input.kind == InputKind::kTrace) {
+    RS_ASSIGN_OR_RETURN(const auto trace,
+                        TraceReader::Open(std::move(input.source), TraceReader::OnDamage::kSkip));
+    for (RawPacket packet;;) {
+      RS_ASSIGN_OR_RETURN(const bool more, trace->Next(packet));
+      if (!more) return programs;
+      using proto::TracePacket;
+      wire::ForEachMessage(packet.bytes, TracePacket::kProtovms, [&](Bytes protovms) {
+        wire::ForEachMessage(protovms, TracePacket::ProtoVms::kInstance, [&](Bytes instance) {
+          const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
+          programs.push_back({.program = std::string(wire::AsText(read.program)),
+                              .producers = {read.producers.begin(), read.producers.end()},
+                              .memory_limit_kb = read.memory_limit_kb,
+                              .state = std::string(wire::AsText(read.state))});
+        });
+      });
+    }
   }
-}
-
-/// The programs of a file, each once: those that data sources of a log have, those of a trace with
-/// their states, or the one that the file is.
-Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::string& path) {
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
-  if (input.kind == InputKind::kLog) return ProgramsOfLog(std::move(input.source));
-  if (input.kind == InputKind::kTrace) return ProgramsOfTrace(std::move(input.source));
   RS_ASSIGN_OR_RETURN(std::string program, ReadAll(*input.source, kMaxMessageBytes));
   if (Program(wire::AsBytes(program)).all().empty())
     return Fail(ErrorCode::kCorrupt, "this is not a program: it has no instructions (VmProgram)",
@@ -263,55 +251,44 @@ std::string HexOf(std::string_view bytes) {
   return hex;
 }
 
-/// A program, the state it begins with, and the packets to run it on.
-struct VmCase {
-  std::string program, initial_state;
-  uint64_t limit = 0;
-  std::vector<std::string> packets;
-};
-
-Result<VmCase> ParseVmCase(std::string_view text) {
+/// Runs a program on the packets of a case, and prints a line of JSON for each.
+Status AnswerCase(std::string_view text, uint32_t release, Console& console) {
   RS_ASSIGN_OR_RETURN(const ScannedJson json, ScanJson(text));
   if (!json.values.front().is_object())
     return Fail(ErrorCode::kCorrupt, "a case is a JSON object", {},
                 "with program, packets, and memory_limit_bytes or memory_limit_kb");
-  VmCase parsed;
+  std::string program, initial_state;
   KeyReader keys(json);
-  keys.Hex("program", kMaxMessageBytes, parsed.program);
-  if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxMessageBytes, parsed.initial_state);
-  parsed.limit = keys.Has("memory_limit_kb")
-                     ? protovm::LimitBytes(keys.Required<uint64_t>("memory_limit_kb"))
-                     : keys.Required<uint64_t>("memory_limit_bytes");
-  parsed.packets = keys.Hexes("packets");
+  keys.Hex("program", kMaxMessageBytes, program);
+  if (keys.Has("initial_state")) keys.Hex("initial_state", kMaxMessageBytes, initial_state);
+  const uint64_t limit = keys.Has("memory_limit_kb")
+                             ? protovm::LimitBytes(keys.Required<uint64_t>("memory_limit_kb"))
+                             : keys.Required<uint64_t>("memory_limit_bytes");
+  const std::vector<std::string> packets = keys.Hexes("packets");
   RS_RETURN_IF_ERROR(keys.status());
-  return parsed;
-}
-
-/// Where and why a run failed; nothing of one that did not.
-Json FailureJson(const ProtoVm& vm, const RunOutcome& outcome) {
-  if (outcome.result == RunResult::kOk) return Json::object();
-  return {{"reason", Name(outcome.reason)},
-          {"instruction", vm.program().PlaceOf(outcome.instruction)}};
-}
-
-/// Prints a line of JSON for each packet.
-Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, args.case_file));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxMessageBytes));
-  Result<VmCase> parsed = ParseVmCase(text);
-  if (!parsed) {
-    parsed.error().where.path = args.case_file;
-    return tl::unexpected<Error>(std::move(parsed.error()));
-  }
-  ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
-             wire::AsBytes(parsed->program), parsed->limit, wire::AsBytes(parsed->initial_state));
-  for (const std::string& packet : parsed->packets) {
+  ProtoVm vm(*protovm::FindProtoVmRules(release), wire::AsBytes(program), limit,
+             wire::AsBytes(initial_state));
+  for (const std::string& packet : packets) {
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
     Json line = {{"result", Name(outcome.result)},
                  {"state", HexOf(vm.SerializeState())},
                  {"memory", vm.state().counted()}};
-    line.update(FailureJson(vm, outcome));
-    context.console.Print(JsonText(line) + "\n");
+    if (outcome.result != RunResult::kOk) {  // where and why it failed
+      line["reason"] = Name(outcome.reason);
+      line["instruction"] = vm.program().PlaceOf(outcome.instruction);
+    }
+    console.Print(JsonText(line) + "\n");
+  }
+  return {};
+}
+
+Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxMessageBytes));
+  Status answered = AnswerCase(text, static_cast<uint32_t>(args.release), context.console);
+  if (!answered) {
+    answered.error().where.path = args.case_file;
+    return tl::unexpected<Error>(std::move(answered.error()));
   }
   return ExitCode::kClean;
 }
