@@ -13,7 +13,7 @@
 #include "commands/session/trace_check.h"
 #include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
-#include "core/engine/release_notes.h"
+#include "core/engine/catalogue.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"

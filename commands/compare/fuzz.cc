@@ -20,7 +20,7 @@
 #include "commands/shell/values.h"
 #include "commands/view/report.h"
 #include "core/base/wire.h"
-#include "core/engine/release_notes.h"
+#include "core/engine/catalogue.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {

@@ -11,7 +11,6 @@
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/engine/catalogue.h"
-#include "core/engine/release_notes.h"
 
 namespace ringscope {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/log/clones.h"
 #include "core/log/op.h"
+#include "core/log/session_index.h"
 #include "formats/testing/trace_content.h"
 
 namespace ringscope::testing {

@@ -1,6 +1,6 @@
-#include "core/engine/release_notes.h"
-
 #include <algorithm>
+
+#include "core/engine/catalogue.h"
 
 namespace ringscope {
 

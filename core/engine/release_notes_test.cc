@@ -1,4 +1,3 @@
-#include "core/engine/release_notes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

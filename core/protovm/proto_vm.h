@@ -7,7 +7,6 @@
 
 #include "core/protovm/protovm_rules.h"
 #include "core/protovm/state_tree.h"
-#include "core/protovm/vm_outcome.h"
 #include "core/protovm/vm_program.h"
 
 namespace ringscope::protovm {
