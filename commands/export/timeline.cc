@@ -22,9 +22,8 @@
 #include "core/perfetto/clocks.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
-#include "formats/trace/buffer_tracks.h"
-#include "formats/trace/hole_tracks.h"
 #include "formats/trace/perfetto_trace.h"
+#include "formats/trace/timeline_tracks.h"
 #include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {

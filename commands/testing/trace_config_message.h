@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 #include "formats/ipc/ipc_messages.h"
 
 namespace ringscope::ipc {

@@ -7,7 +7,7 @@
 
 #include "commands/testing/memory_run.h"
 #include "commands/view/json_fields.h"
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 #include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 

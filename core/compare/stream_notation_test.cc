@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/perfetto/commit_request.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/v2_rules.h"
 #include "core/perfetto/fragment.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 
 namespace ringscope {

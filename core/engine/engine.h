@@ -10,8 +10,6 @@
 #include "core/base/log_moment.h"
 #include "core/base/result.h"
 #include "core/perfetto/chunk.h"
-#include "core/perfetto/fill_policy.h"
-#include "core/perfetto/packet.h"
 #include "core/perfetto/trace_stats.h"
 
 namespace ringscope {

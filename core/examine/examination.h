@@ -17,7 +17,6 @@
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
-#include "core/trace/reach.h"
 #include "core/trace/stage_account.h"
 #include "core/trace/trace_facts.h"
 

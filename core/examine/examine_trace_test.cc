@@ -268,7 +268,7 @@ std::vector<Case> Cases() {
       {"service.patches_discarded", [](TraceFacts& f) { f.service.patches_discarded = 4; }},
       {"service.invalid_packets", [](TraceFacts& f) { f.service.invalid_packets = 4; }},
       {"state.unusable", [](TraceFacts& f) { f.sequences[0].skipped = 30; }},
-      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kClearSequence); }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add("incremental_state_cleared_missing_sequence_id"_stat); }},
       {"flush.failed",
        [](TraceFacts& f) {
          f.service.flushes_requested = 2;
@@ -291,22 +291,22 @@ std::vector<Case> Cases() {
            f.ftrace.AddStats(wire::AsBytes(
                Message().Uint(1, phase).Inner(10, Message().Uint(2, phase * 5)).text()));
        }},
-      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kBundle); }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add("ftrace_bundle_tokenizer_errors"_stat); }},
       {"clock.unknown",
        [](TraceFacts& f) {
          f.clock_problems = {{{7, 64}, ClockFailure::kUnknownSource, 5}};
        }},
-      {"perf.lost", [](TraceFacts& f) { f.content.At(ContentStat::kPerfLostRecords, 2) = 9; }},
+      {"perf.lost", [](TraceFacts& f) { f.content.At("perf_cpu_lost_records"_stat, 2) = 9; }},
       {"perf.no_callstack", [](TraceFacts& f) { f.profilers.perf_samples = {2, 86, 12, 0}; }},
-      {"heap.profile", [](TraceFacts& f) { f.content.At(ContentStat::kHeapOverran, 700) = 1; }},
+      {"heap.profile", [](TraceFacts& f) { f.content.At("heapprofd_buffer_overran"_stat, 700) = 1; }},
       {"heap.dump", [](TraceFacts& f) { f.profilers.heap_dumps = {{500, {2}, false}}; }},
-      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kGraphUnfinished); }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add("heap_graph_non_finalized_graph"_stat); }},
       {"clock.lost_packets", [](TraceFacts& f) { f.undeferrable = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.invalid_snapshots = 1; }},
       {"clock.no_snapshots", [](TraceFacts& f) { f.snapshots = 0; }},
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.negative_times = 5; }},
-      {"packet.errors", [](TraceFacts& f) { f.content.Add(ContentStat::kEventTime, 5); }},
+      {"packet.errors", [](TraceFacts& f) { f.content.Add("track_event_missing_timestamp"_stat, 5); }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
@@ -419,8 +419,8 @@ TEST(ExamineTrace, LossesOfProfilers_AreWordedWithTheirRemedy) {
                  source("linux.perf", Config::kPerfEventConfig,
                         Message().Uint(proto::PerfEventConfig::kRingBufferPages, 128)))
           .text();
-  facts.content.At(ContentStat::kHeapOverran, 700) = 1;
-  facts.content.At(ContentStat::kPerfLostRecords, 3) = 40;
+  facts.content.At("heapprofd_buffer_overran"_stat, 700) = 1;
+  facts.content.At("perf_cpu_lost_records"_stat, 3) = 40;
   facts.profilers.perf_samples = {2, 86, 12, 0};
   facts.profilers.heap_dumps = {{500, {2}, false}, {501, {}, true}};
   std::vector<std::string> found;

@@ -12,7 +12,7 @@
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
-#include "core/trace/packet_kinds.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"
-#include "core/trace/packet_kinds.h"
+#include "core/trace/packet_view.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 

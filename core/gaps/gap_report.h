@@ -20,8 +20,8 @@
 #include "core/log/record_filter.h"
 #include "core/session/session_notes.h"
 #include "core/trace/ftrace_counters.h"
-#include "core/trace/reach.h"
 #include "core/trace/stage_account.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 

@@ -13,7 +13,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

@@ -8,7 +8,7 @@
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

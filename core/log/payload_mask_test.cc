@@ -7,7 +7,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
 
 namespace ringscope::testing {

@@ -9,7 +9,7 @@
 #include "core/base/enum_names.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 

@@ -13,7 +13,7 @@
 #include "core/log/record_filter.h"
 #include "core/log/service_reads.h"
 #include "core/log/verdict.h"
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

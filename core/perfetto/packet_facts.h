@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/base/ids.h"
 #include "core/base/wire.h"
+#include "core/perfetto/chunk.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope {
@@ -140,6 +142,15 @@ inline size_t TrustedFieldsSize(Identity identity, uint32_t sequence_id, uint32_
   if (dropped != 0) size += kFieldSize(proto::TracePacket::kPreviousPacketDropped, dropped);
   return size;
 }
+
+/// The newest release of Perfetto that is known.
+inline constexpr uint32_t kNewestRelease = 58;
+
+/// Returns true if the service lets a packet into the trace: its top-level fields are well-formed,
+/// and none is reserved for the service itself. Numbers are cut to 32 bits. Source: the service, as
+/// measured.
+/// @param release of the service, 54 for v54: later ones reserve more fields
+bool IsValidPacket(std::span<const Bytes> slices, uint32_t release = kNewestRelease);
 
 }  // namespace ringscope
 

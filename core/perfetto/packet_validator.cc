@@ -1,9 +1,8 @@
-#include "core/perfetto/packet_validator.h"
-
 #include <algorithm>
 #include <array>
 
 #include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

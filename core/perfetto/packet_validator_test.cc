@@ -1,11 +1,10 @@
-#include "core/perfetto/packet_validator.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "core/base/wire.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/testing/message_text.h"
 
 namespace ringscope::testing {

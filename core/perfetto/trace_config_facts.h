@@ -8,7 +8,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/sentence.h"
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/log_moment.h"
-#include "core/perfetto/packet.h"
+#include "core/perfetto/chunk.h"
 #include "core/protovm/program_runner.h"
 #include "core/protovm/proto_vm.h"
 

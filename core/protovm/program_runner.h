@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/ids.h"
-#include "core/perfetto/packet.h"
+#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 /// A data source's program (ProtoVM) for a buffer.

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "core/perfetto/packet_facts.h"
-#include "core/perfetto/packet_validator.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

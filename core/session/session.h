@@ -24,7 +24,7 @@
 #include "core/log/session_index.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/packet_validator.h"
+#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
 #include "core/protovm/program_runner.h"

@@ -17,7 +17,7 @@
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
 #include "core/log/session_index.h"
-#include "core/perfetto/fill_policy.h"
+#include "core/perfetto/chunk.h"
 #include "core/session/replay_outcome.h"
 #include "core/sweep/ring_writes.h"
 

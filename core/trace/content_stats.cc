@@ -13,7 +13,6 @@ namespace ringscope {
 namespace {
 
 using proto::TracePacket;
-using Stat = ContentStat;
 
 /// Contents whose messages the descriptors do not have.
 constexpr uint32_t kHeapGraph = 56, kDisplayVideo = 1001;
@@ -47,21 +46,76 @@ std::vector<uint64_t> NumbersIn(Bytes message, uint32_t field) {
   return numbers;
 }
 
-/// Counters that are a field of a packet, or of a message in it, as it is: the last one counts.
-struct ReportedCounter {
+/// When a field makes a counter count.
+enum class When : uint8_t { kMissing, kPresent, kAtLeast, kIs, kReports };
+/// A counter that one field of a packet's content decides, or of each message in the content.
+struct FieldRule {
   uint32_t content;
-  uint32_t message;  // 0: the content itself
+  uint32_t messages;  // field with these messages; 0: the content itself
   uint32_t field;
-  Stat stat;
+  When when;
+  ContentStat stat;
+  uint64_t value = 0;    // that `when` compares with
+  bool is_last = false;  // what follows in the packet is lost
 };
-constexpr ReportedCounter kReported[] = {
-    {TracePacket::kPackagesList, 0, 2, Stat::kPackagesParse},
-    {TracePacket::kPackagesList, 0, 3, Stat::kPackagesRead},
-    {TracePacket::kAndroidGameInterventionList, 0, 2, Stat::kGamesParse},
-    {TracePacket::kAndroidGameInterventionList, 0, 3, Stat::kGamesRead},
-    {TracePacket::kAndroidLog, 2, 2, Stat::kLogFailed},
-    {TracePacket::kJournaldEvent, 0, 21, Stat::kJournalFailed},
+constexpr uint64_t kNegative = uint64_t{1} << 63;
+constexpr FieldRule kRules[] = {
+    {TracePacket::kSysStats, 1, 1, When::kAtLeast, "meminfo_unknown_keys"_stat, 39},
+    {TracePacket::kSysStats, 2, 1, When::kAtLeast, "vmstat_unknown_keys"_stat, 189},
+    {TracePacket::kSysStats, 3, 1, When::kMissing, "invalid_cpu_times"_stat},
+    {TracePacket::kSysStats, 14, 1, When::kAtLeast, "psi_unknown_resource"_stat, 7, true},
+    {TracePacket::kPowerRails, 0, 2, When::kMissing, "power_rail_empty_packet"_stat},
+    {TracePacket::kEntityStateResidency, 0, 2, When::kMissing,
+     "entity_state_residency_invalid"_stat},
+    {TracePacket::kPackagesList, 0, 2, When::kReports, "packages_list_has_parse_errors"_stat},
+    {TracePacket::kPackagesList, 0, 3, When::kReports, "packages_list_has_read_errors"_stat},
+    {TracePacket::kAndroidGameInterventionList, 0, 2, When::kReports,
+     "game_intervention_has_parse_errors"_stat},
+    {TracePacket::kAndroidGameInterventionList, 0, 3, When::kReports,
+     "game_intervention_has_read_errors"_stat},
+    {TracePacket::kAndroidLog, 2, 2, When::kReports, "android_log_num_failed"_stat},
+    {TracePacket::kJournaldEvent, 0, 21, When::kReports, "systemd_journal_num_failed"_stat},
+    {TracePacket::kTrackEventRangeOfInterest, 0, 1, When::kMissing,
+     "track_event_range_of_interest_missing_start_us"_stat},
+    {TracePacket::kCpuInfo, 0, 1, When::kMissing, "cpu_info_empty"_stat},
+    {TracePacket::kUserList, 0, 2, When::kAtLeast, "user_list_errors"_stat, kNegative},
+    {TracePacket::kAndroidAflags, 0, 2, When::kPresent, "android_aflags_errors"_stat},
+    {TracePacket::kPerfettoMetatrace, 0, 6, When::kPresent, "metatrace_overruns"_stat},
+    {TracePacket::kConcurrentSessionEvent, 0, 1, When::kIs,
+     "concurrent_session_event_unknown_state"_stat, 0},
+    {TracePacket::kConcurrentSessionEvent, 0, 1, When::kAtLeast,
+     "concurrent_session_event_unknown_state"_stat, 6},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_size_cap_hit"_stat, 1},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_codec_error"_stat, 2},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_display_gone"_stat, 3},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_no_encoder"_stat, 4},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_display_not_found"_stat, 5},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_encoder_setup_failed"_stat, 6},
+    {kDisplayVideo, 0, 2, When::kIs, "android_video_virtual_display_failed"_stat, 7},
 };
+
+void Apply(const FieldRule& rule, Bytes content, ContentCounts& counts) {
+  bool has_ended = false;
+  const auto judge = [&](Bytes message) {
+    if (has_ended) return;
+    const std::optional<uint64_t> number = wire::LastVarint(message, rule.field);
+    const uint64_t value = number.value_or(0);
+    if (rule.when == When::kReports) {
+      if (number) counts.Set(rule.stat, value);  // the last one counts
+      return;
+    }
+    const bool counts_one = rule.when == When::kMissing   ? !Has(message, rule.field)
+                            : rule.when == When::kPresent ? Has(message, rule.field)
+                            : rule.when == When::kAtLeast ? value >= rule.value
+                                                          : value == rule.value;
+    counts.Add(rule.stat, counts_one ? 1 : 0);
+    has_ended = rule.is_last && counts_one;
+  };
+  if (rule.messages == 0)
+    judge(content);
+  else
+    wire::ForEachMessage(content, rule.messages, judge);
+}
 
 /// Returns false for a print of atrace that trace processor cannot parse.
 bool IsWholePrint(std::string_view text) {
@@ -121,13 +175,15 @@ void AddFtraceEvent(Bytes event, ContentCounts& counts) {
   if (field.type != wire::Type::kBytes) return;
   if (field.number == kPrint) {
     const auto text = wire::LastBytes(field.bytes, 2);
-    if (!IsWholePrint(wire::AsText(text.value_or(Bytes())))) counts.Add(Stat::kSystrace);
+    if (!IsWholePrint(wire::AsText(text.value_or(Bytes()))))
+      counts.Add("systrace_parse_failure"_stat);
   } else if (field.number == kMm) {
-    if (NumberIn(field.bytes, 4) > kMmTypes) counts.Add(Stat::kMmType);
+    if (NumberIn(field.bytes, 4) > kMmTypes) counts.Add("mm_unknown_type"_stat);
   } else if (field.number == kZero) {
-    if ((NumberIn(field.bytes, 1) & kZeroFlags) == 0) counts.Add(Stat::kSystrace);
+    if ((NumberIn(field.bytes, 1) & kZeroFlags) == 0) counts.Add("systrace_parse_failure"_stat);
   } else if (field.number == kThermal) {
-    if (NumberIn(field.bytes, 1) >= kZones) counts.Add(Stat::kThermalZone);
+    if (NumberIn(field.bytes, 1) >= kZones)
+      counts.Add("ftrace_thermal_exynos_acpm_unknown_tz_id"_stat);
   }
 }
 
@@ -153,42 +209,44 @@ void SequenceContent::Update(const TracePacketView& packet) {
     });
 }
 
-/// What looks at each content.
-const ContentScan::Visitor ContentScan::kVisitors[25] = {
-    {TracePacket::kTrackEvent, &ContentScan::AddTrackEvent},
-    {TracePacket::kTrackDescriptor, &ContentScan::AddTrack},
-    {TracePacket::kPerfSample, &ContentScan::AddPerfSample},
-    {TracePacket::kProfilePacket, &ContentScan::AddProfile},
-    {kHeapGraph, &ContentScan::AddHeapGraph},
-    {TracePacket::kSysStats, &ContentScan::AddSysStats},
-    {TracePacket::kProcessStats, &ContentScan::AddProcessStats},
-    {TracePacket::kPowerRails, &ContentScan::AddPowerRails},
-    {TracePacket::kAndroidEnergyEstimationBreakdown, &ContentScan::AddEnergy},
-    {TracePacket::kEntityStateResidency, &ContentScan::AddEntityStates},
-    {TracePacket::kKernelWakelockData, &ContentScan::AddWakelocks},
-    {TracePacket::kGpuCounterEvent, &ContentScan::AddGpuCounters},
-    {TracePacket::kChromeEvents, &ContentScan::AddChrome},
-    {TracePacket::kPackagesList, &ContentScan::AddReported},
-    {TracePacket::kAndroidGameInterventionList, &ContentScan::AddReported},
-    {TracePacket::kAndroidLog, &ContentScan::AddReported},
-    {TracePacket::kJournaldEvent, &ContentScan::AddReported},
-    {TracePacket::kThreadDescriptor, &ContentScan::AddOther},
-    {TracePacket::kTrackEventRangeOfInterest, &ContentScan::AddOther},
-    {TracePacket::kCpuInfo, &ContentScan::AddOther},
-    {TracePacket::kUserList, &ContentScan::AddOther},
-    {TracePacket::kAndroidAflags, &ContentScan::AddOther},
-    {TracePacket::kConcurrentSessionEvent, &ContentScan::AddOther},
-    {TracePacket::kPerfettoMetatrace, &ContentScan::AddOther},
-    {kDisplayVideo, &ContentScan::AddOther},
-};
-
 void ContentScan::Add(const TracePacketView& view, const TrackEventShape& event,
                       std::optional<int64_t> ns, SequenceContent& sequence, ContentCounts& counts,
                       ProfilerFacts& profilers) {
-  if (view.content == TracePacket::kFtraceEvents) return;  // of which each event is judged
-  for (const Visitor& visitor : kVisitors)
-    if (visitor.content == view.content)
-      return (this->*visitor.visit)({view, event, ns, sequence, counts, profilers});
+  const Packet packet{view, event, ns, sequence, counts, profilers};
+  switch (view.content) {
+    case TracePacket::kFtraceEvents:  // of which each event is judged
+      return;
+    case TracePacket::kTrackEvent:
+      return AddTrackEvent(packet);
+    case TracePacket::kTrackDescriptor:
+      return AddTrack(packet);
+    case TracePacket::kPerfSample:
+      return AddPerfSample(packet);
+    case TracePacket::kGpuCounterEvent:
+      return AddGpuCounters(packet);
+    case TracePacket::kProcessStats:
+      return AddProcessStats(packet);
+    case TracePacket::kProfilePacket:
+      return AddProfile(packet);
+    case kHeapGraph:
+      return AddHeapGraph(packet);
+    case TracePacket::kAndroidEnergyEstimationBreakdown:
+      return AddEnergy(packet);
+    case TracePacket::kKernelWakelockData:
+      return AddWakelocks(packet);
+    case TracePacket::kChromeEvents:
+      return AddChrome(packet);
+    case TracePacket::kPowerRails:
+      AddPowerRails(packet);
+      break;
+    case TracePacket::kEntityStateResidency:
+      AddEntityStates(packet);
+      break;
+    default:
+      break;
+  }
+  for (const FieldRule& rule : kRules)
+    if (rule.content == view.content) Apply(rule, view.content_bytes, counts);
 }
 
 void ContentScan::AddPerfSample(const Packet& packet) {
@@ -198,37 +256,37 @@ void ContentScan::AddPerfSample(const Packet& packet) {
   std::optional<uint32_t>& session = packet.sequence.perf_session;
   if (!session) session = perf_sessions_++;
   if (const uint64_t lost = NumberIn(sample, kLost); lost > 0) {
-    packet.counts.At(Stat::kPerfLostRecords, NumberIn(sample, kCpu)) += lost;
+    packet.counts.At("perf_cpu_lost_records"_stat, NumberIn(sample, kCpu)) += lost;
   } else if (const auto event = wire::LastBytes(sample, kEvent)) {
     if (NumberIn(*event, kStopReason) == kGuardrail && packet.ns)
-      packet.counts.At(Stat::kPerfGuardrail, *session) = static_cast<uint64_t>(*packet.ns);
+      packet.counts.At("perf_guardrail_stop_ts"_stat, *session) = static_cast<uint64_t>(*packet.ns);
   } else {
     const uint64_t skipped = NumberIn(sample, kSkipped);
     if (skipped < packet.profilers.perf_samples.size()) ++packet.profilers.perf_samples[skipped];
-    if (skipped == kRead || skipped == kUnwind) packet.counts.Add(Stat::kPerfSkipped);
-    if (skipped == kQueueFull) packet.counts.Add(Stat::kPerfQueueFull);
+    if (skipped == kRead || skipped == kUnwind) packet.counts.Add("perf_samples_skipped"_stat);
+    if (skipped == kQueueFull) packet.counts.Add("perf_samples_skipped_dataloss"_stat);
   }
 }
 
 void ContentScan::AddProfile(const Packet& packet) {
   constexpr uint32_t kDumps = 5, kIndex = 7, kPid = 1, kError = 14;
   constexpr uint64_t kBufferFull = 1;
-  constexpr std::pair<uint32_t, Stat> kFlags[] = {{4, Stat::kHeapRejected},
-                                                  {6, Stat::kHeapDisconnected},
-                                                  {8, Stat::kHeapCorrupted},
-                                                  {10, Stat::kHeapGuardrail}};
+  constexpr std::pair<uint32_t, ContentStat> kFlags[] = {{4, "heapprofd_rejected_concurrent"_stat},
+                                                         {6, "heapprofd_client_disconnected"_stat},
+                                                         {8, "heapprofd_buffer_corrupted"_stat},
+                                                         {10, "heapprofd_hit_guardrail"_stat}};
   constexpr uint32_t kOverran = 7;
   const uint64_t index = NumberIn(packet.content(), kIndex);
   std::optional<uint64_t>& last = packet.sequence.profile_index;
-  if (index != (last ? *last + 1 : 0)) packet.counts.Add(Stat::kHeapMissing);
+  if (index != (last ? *last + 1 : 0)) packet.counts.Add("heapprofd_missing_packet"_stat);
   last = index;
   wire::ForEachMessage(packet.content(), kDumps, [&](Bytes dump) {
     const uint64_t pid = NumberIn(dump, kPid), error = NumberIn(dump, kError);
     for (const auto& [field, stat] : kFlags)
       if (NumberIn(dump, field) != 0) ++packet.counts.At(stat, pid);
     if (NumberIn(dump, kOverran) != 0 || error == kBufferFull)
-      ++packet.counts.At(Stat::kHeapOverran, pid);
-    if (error != 0) packet.counts.At(Stat::kHeapClientError, pid) = error;
+      ++packet.counts.At("heapprofd_buffer_overran"_stat, pid);
+    if (error != 0) packet.counts.At("heapprofd_client_error"_stat, pid) = error;
   });
 }
 
@@ -241,7 +299,7 @@ void ContentScan::AddHeapGraph(const Packet& packet) {
   if (!packet.sequence.graph) packet.sequence.graph = std::make_unique<SequenceContent::Graph>();
   SequenceContent::Graph& graph = *packet.sequence.graph;
   if (index != graph.next_index) {
-    ++packet.counts.At(Stat::kGraphMissing, graph.has_objects ? graph.pid : 0);
+    ++packet.counts.At("heap_graph_missing_packet"_stat, graph.has_objects ? graph.pid : 0);
     constexpr size_t kNamed = 8;
     for (uint64_t i = graph.next_index; i < index && graph.broken.missing.size() < kNamed; ++i)
       graph.broken.missing.push_back(i);
@@ -259,11 +317,11 @@ void ContentScan::AddHeapGraph(const Packet& packet) {
       if (const auto location = wire::LastVarint(field.bytes, kLocation))
         graph.of_types.push_back(*location);
   });
-  packet.counts.Add(Stat::kGraphUnfinished, foreign);
+  packet.counts.Add("heap_graph_non_finalized_graph"_stat, foreign);
   if (NumberIn(message, kContinued) != 0) return;
   const auto unknown = static_cast<uint64_t>(std::ranges::count_if(
       graph.of_types, [&](uint64_t id) { return !graph.locations.contains(id); }));
-  if (unknown > 0) packet.counts.At(Stat::kGraphLocation, graph.pid) += unknown;
+  if (unknown > 0) packet.counts.At("heap_graph_invalid_string_id"_stat, graph.pid) += unknown;
   EndGraph(packet.sequence, packet.profilers);
 }
 
@@ -281,29 +339,12 @@ void ContentScan::Finish(SequenceContent& sequence, ProfilerFacts& profilers) {
   EndGraph(sequence, profilers);
 }
 
-void ContentScan::AddSysStats(const Packet& packet) {
-  constexpr uint32_t kMeminfo = 1, kVmstat = 2, kCpu = 3, kPsi = 14, kKey = 1;
-  constexpr uint64_t kMeminfoKeys = 39, kVmstatKeys = 189, kPsiResources = 6;
-  bool is_known = true;
-  wire::ForEachField(packet.content(), [&](const wire::VisitedField& field) {
-    if (field.type != wire::Type::kBytes || field.number > kPsi) return;
-    const auto add = [&](bool is_wrong, Stat stat) {
-      if (is_wrong) packet.counts.Add(stat);
-    };
-    if (field.number == kMeminfo) add(NumberIn(field.bytes, kKey) >= kMeminfoKeys, Stat::kMeminfo);
-    if (field.number == kVmstat) add(NumberIn(field.bytes, kKey) >= kVmstatKeys, Stat::kVmstat);
-    if (field.number == kCpu) add(!Has(field.bytes, kKey), Stat::kCpuTimes);
-    if (field.number != kPsi || !is_known) return;
-    is_known = NumberIn(field.bytes, kKey) <= kPsiResources;  // else the rest is lost
-    add(!is_known, Stat::kPsi);
-  });
-}
-
 void ContentScan::AddProcessStats(const Packet& packet) {
   constexpr uint32_t kProcesses = 1, kNone = 14, kLast = 24;
   wire::ForEachMessage(packet.content(), kProcesses, [&](Bytes process) {
     wire::ForEachField(process, [&](const wire::VisitedField& field) {
-      if (field.number == kNone || field.number > kLast) packet.counts.Add(Stat::kProcStat);
+      if (field.number == kNone || field.number > kLast)
+        packet.counts.Add("proc_stat_unknown_counters"_stat);
     });
   });
 }
@@ -311,12 +352,12 @@ void ContentScan::AddProcessStats(const Packet& packet) {
 void ContentScan::AddPowerRails(const Packet& packet) {
   constexpr uint32_t kDescriptors = 1, kData = 2, kSession = 3, kIndex = 1;
   const uint64_t session = NumberIn(packet.content(), kSession);
-  if (!Has(packet.content(), kData)) packet.counts.Add(Stat::kRailEmpty);
   wire::ForEachMessage(packet.content(), kDescriptors, [&](Bytes rail) {
     Keep(rails_, std::pair(session, NumberIn(rail, kIndex)));
   });
   wire::ForEachMessage(packet.content(), kData, [&](Bytes data) {
-    if (!rails_.contains({session, NumberIn(data, kIndex)})) packet.counts.Add(Stat::kRailIndex);
+    if (!rails_.contains({session, NumberIn(data, kIndex)}))
+      packet.counts.Add("power_rail_unknown_index"_stat);
   });
 }
 
@@ -328,15 +369,15 @@ void ContentScan::AddEnergy(const Packet& packet) {
       if (const auto id = wire::LastVarint(consumer, kId))
         Keep(energy_consumers_, *id);
       else
-        packet.counts.Add(Stat::kEnergyDescriptor);
+        packet.counts.Add("energy_descriptor_invalid"_stat);
     });
     return;
   }
   if (!HasAll(message, {kConsumer, kEnergy}) ||
       !energy_consumers_.contains(NumberIn(message, kConsumer)))
-    return packet.counts.Add(Stat::kEnergyValues);
+    return packet.counts.Add("energy_breakdown_missing_values"_stat);
   wire::ForEachMessage(message, kByUid, [&](Bytes uid) {
-    if (!HasAll(uid, {kId, kValue})) packet.counts.Add(Stat::kEnergyUid);
+    if (!HasAll(uid, {kId, kValue})) packet.counts.Add("energy_uid_breakdown_missing_values"_stat);
   });
 }
 
@@ -349,14 +390,14 @@ void ContentScan::AddEntityStates(const Packet& packet) {
     if (HasAll(state, {kEntity, kState}))
       Keep(entity_states_, key(state));
     else
-      packet.counts.Add(Stat::kEnergyDescriptor);
+      packet.counts.Add("energy_descriptor_invalid"_stat);
   });
-  if (!Has(packet.content(), kResidencies)) return packet.counts.Add(Stat::kEntityState);
   bool is_known = true;
   wire::ForEachMessage(packet.content(), kResidencies, [&](Bytes residency) {
     is_known &= entity_states_.contains(key(residency));
   });
-  if (!is_known) packet.counts.Add(Stat::kEntityLookup);  // the rest is lost
+  if (!is_known)
+    packet.counts.Add("entity_state_residency_lookup_failed"_stat);  // the rest is lost
 }
 
 void ContentScan::AddWakelocks(const Packet& packet) {
@@ -364,28 +405,29 @@ void ContentScan::AddWakelocks(const Packet& packet) {
   std::set<uint64_t>& known = packet.sequence.wakelocks;
   wire::ForEachMessage(packet.content(), kWakelocks, [&](Bytes wakelock) {
     const uint64_t id = NumberIn(wakelock, kId);
-    if (known.contains(id)) packet.counts.Add(Stat::kWakelockReused);
+    if (known.contains(id)) packet.counts.Add("kernel_wakelock_reused_id"_stat);
     Keep(known, id);
   });
   const std::vector<uint64_t> ids = NumbersIn(packet.content(), kIds);
   const size_t paired = std::min(ids.size(), NumbersIn(packet.content(), kTimes).size());
   for (size_t i = 0; i < paired; ++i)
-    if (!known.contains(ids[i])) packet.counts.Add(Stat::kWakelockUnknown);
+    if (!known.contains(ids[i])) packet.counts.Add("kernel_wakelock_unknown_id"_stat);
 }
 
 void ContentScan::AddGpuCounters(const Packet& packet) {
   constexpr uint32_t kDescriptor = 1, kCounters = 2, kDescriptorIid = 4, kSpecs = 1, kId = 1,
                      kName = 2;
   const Bytes message = packet.content();
-  if (Has(message, kCounters) && !packet.view.timestamp) return packet.counts.Add(Stat::kGpuTime);
+  if (Has(message, kCounters) && !packet.view.timestamp)
+    return packet.counts.Add("gpu_counters_missing_timestamp"_stat);
   if (const auto iid = wire::LastVarint(message, kDescriptorIid);
       iid && !packet.sequence.gpu_descriptors.contains(*iid))
-    packet.counts.Add(Stat::kGpuSpec);
+    packet.counts.Add("gpu_counters_invalid_spec"_stat);
   wire::ForEachMessage(message, kDescriptor, [&](Bytes descriptor) {
     wire::ForEachMessage(descriptor, kSpecs, [&](Bytes spec) {
       const uint64_t id = NumberIn(spec, kId);
       if (!HasAll(spec, {kId, kName}) || gpu_counters_.contains(id))
-        packet.counts.Add(Stat::kGpuSpec);
+        packet.counts.Add("gpu_counters_invalid_spec"_stat);
       else
         Keep(gpu_counters_, id);
     });
@@ -395,51 +437,8 @@ void ContentScan::AddGpuCounters(const Packet& packet) {
 void ContentScan::AddChrome(const Packet& packet) {
   constexpr uint32_t kMetadata = 2;
   wire::ForEachMessage(packet.content(), kMetadata, [&](Bytes entry) {
-    if (!HasAny(entry, {2, 3, 4, 5})) packet.counts.Add(Stat::kChromeMetadata);
+    if (!HasAny(entry, {2, 3, 4, 5})) packet.counts.Add("empty_chrome_metadata"_stat);
   });
-}
-
-void ContentScan::AddReported(const Packet& packet) {
-  for (const ReportedCounter& reported : kReported) {
-    if (reported.content != packet.view.content) continue;
-    const auto message = reported.message == 0
-                             ? std::optional(packet.content())
-                             : wire::LastBytes(packet.content(), reported.message);
-    if (!message) continue;
-    if (const auto value = wire::LastVarint(*message, reported.field))
-      packet.counts.Set(reported.stat, *value);
-  }
-}
-
-/// Contents of which one field decides.
-void ContentScan::AddOther(const Packet& packet) {
-  constexpr uint64_t kSessionStates = 5;
-  constexpr Stat kVideos[] = {Stat::kVideoSize,      Stat::kVideoCodec,    Stat::kVideoGone,
-                              Stat::kVideoNoEncoder, Stat::kVideoNotFound, Stat::kVideoSetup,
-                              Stat::kVideoDisplay};
-  const Bytes message = packet.content();
-  const auto add = [&](bool is_wrong, Stat stat) {
-    if (is_wrong) packet.counts.Add(stat);
-  };
-  switch (packet.view.content) {
-    case TracePacket::kThreadDescriptor:
-      return add(!packet.view.has_sequence_id, Stat::kThreadSequence);
-    case TracePacket::kTrackEventRangeOfInterest:
-      return add(!Has(message, 1), Stat::kRangeStart);
-    case TracePacket::kCpuInfo:
-      return add(!Has(message, 1), Stat::kCpuInfo);
-    case TracePacket::kUserList:
-      return add(static_cast<int64_t>(NumberIn(message, 2)) < 0, Stat::kUserList);
-    case TracePacket::kAndroidAflags:
-      return add(Has(message, 2), Stat::kAflags);
-    case TracePacket::kPerfettoMetatrace:
-      return add(Has(message, 6), Stat::kMetatrace);
-    case TracePacket::kConcurrentSessionEvent:
-      return add(NumberIn(message, 1) - 1 >= kSessionStates, Stat::kSessionState);
-    default:
-      if (const uint64_t reason = NumberIn(message, 2) - 1; reason < std::size(kVideos))
-        packet.counts.Add(kVideos[reason]);
-  }
 }
 
 /// The first thing that is wrong with a track event ends it.
@@ -451,14 +450,15 @@ void ContentScan::AddTrackEvent(const Packet& packet) {
   const TrackEventShape& event = packet.event;
   const SequenceContent& sequence = packet.sequence;
   if (event.is_left_out) return;
-  if (event.has_negative_time) return packet.counts.Add(Stat::kEventInvalidTime);
+  if (event.has_negative_time) return packet.counts.Add("track_event_invalid_timestamp"_stat);
   const auto track = event.track ? event.track : sequence.default_track;
   if (event.type == kCounterEvent) {
-    if (!track) return packet.counts.Add(Stat::kCounterTrack);
-    if (!event.has_value) return packet.counts.Add(Stat::kCounterValue);
-    if (!IsCounter(*track)) return packet.counts.Add(Stat::kCounterInvalidTrack);
+    if (!track) return packet.counts.Add("track_event_counter_missing_track_uuid"_stat);
+    if (!event.has_value) return packet.counts.Add("track_event_counter_missing_value"_stat);
+    if (!IsCounter(*track)) return packet.counts.Add("track_event_counter_invalid_track_uuid"_stat);
   }
-  if (event.type == kStateEvent && !track) return packet.counts.Add(Stat::kStateTrack);
+  if (event.type == kStateEvent && !track)
+    return packet.counts.Add("track_event_state_missing_track_uuid"_stat);
   if (event.has_extra) {
     size_t values = 0;
     std::vector<uint64_t> used;
@@ -466,11 +466,13 @@ void ContentScan::AddTrackEvent(const Packet& packet) {
       std::vector<uint64_t> tracks = NumbersIn(packet.content(), field);
       if (tracks.empty()) tracks = defaults;
       values += count;
-      if (count == 0) return std::optional<Stat>();
-      if (tracks.empty()) return std::optional(Stat::kExtraTracks);
-      if (tracks.size() < count) return std::optional(Stat::kExtraMismatch);
+      if (count == 0) return std::optional<ContentStat>();
+      if (tracks.empty())
+        return std::optional("track_event_extra_counter_missing_track_uuids"_stat);
+      if (tracks.size() < count)
+        return std::optional("track_event_extra_counter_track_uuid_mismatch"_stat);
       used.insert(used.end(), tracks.begin(), tracks.begin() + static_cast<std::ptrdiff_t>(count));
-      return std::optional<Stat>();
+      return std::optional<ContentStat>();
     };
     size_t doubles = 0;
     wire::ForEachField(packet.content(), [&](const wire::VisitedField& field) {
@@ -480,15 +482,15 @@ void ContentScan::AddTrackEvent(const Packet& packet) {
     const size_t whole = NumbersIn(packet.content(), kValues).size();
     auto wrong = add(whole, kTracks, sequence.extra_tracks);
     if (!wrong) wrong = add(doubles, kDoubleTracks, sequence.extra_double_tracks);
-    if (!wrong && values > kMostExtra) wrong = Stat::kExtraMax;
+    if (!wrong && values > kMostExtra) wrong = "track_event_extra_counter_exceeds_max"_stat;
     if (!wrong && !std::ranges::all_of(used, [&](uint64_t one) { return IsCounter(one); }))
-      wrong = Stat::kExtraInvalid;
+      wrong = "track_event_extra_counter_invalid_track"_stat;
     if (wrong) return packet.counts.Add(*wrong);
   }
   if (event.legacy.empty()) return;
   const uint64_t phase = NumberIn(event.legacy, kPhase);
   if ((phase == 's' || phase == 't' || phase == 'f') && !Has(event.legacy, kUnscopedId))
-    packet.counts.Add(Stat::kFlowId);
+    packet.counts.Add("flow_invalid_id"_stat);
 }
 
 void ContentScan::AddTrack(const Packet& packet) {
@@ -502,11 +504,15 @@ void ContentScan::AddTrack(const Packet& packet) {
   const auto thread = wire::LastBytes(message, kThread);
   const auto counter = wire::LastBytes(message, kCounter);
   const uint64_t parent = NumberIn(message, kParent);
-  if (!uuid) return packet.counts.Add(Stat::kTrackUuid);
-  if (NumberIn(message, kOrdering) > kOrderings) return packet.counts.Add(Stat::kTrackOrdering);
-  if (thread && !HasAll(*thread, {kPid, kTid})) return packet.counts.Add(Stat::kTrackThread);
-  if (!thread && process && !Has(*process, kPid)) return packet.counts.Add(Stat::kTrackProcess);
-  if (*uuid == 0 && parent != 0) return packet.counts.Add(Stat::kTrackParent);
+  if (!uuid) return packet.counts.Add("track_descriptor_missing_uuid"_stat);
+  if (NumberIn(message, kOrdering) > kOrderings)
+    return packet.counts.Add("track_descriptor_invalid_child_ordering"_stat);
+  if (thread && !HasAll(*thread, {kPid, kTid}))
+    return packet.counts.Add("track_descriptor_thread_missing_pid_tid"_stat);
+  if (!thread && process && !Has(*process, kPid))
+    return packet.counts.Add("track_descriptor_process_missing_pid"_stat);
+  if (*uuid == 0 && parent != 0)
+    return packet.counts.Add("track_descriptor_default_track_with_parent"_stat);
   std::string same;  // what must be equal whenever the track is described
   for (const uint64_t part :
        {parent, NumberIn(process.value_or(Bytes()), kPid), NumberIn(thread.value_or(Bytes()), kPid),
@@ -517,7 +523,7 @@ void ContentScan::AddTrack(const Packet& packet) {
   same += wire::AsText(wire::LastBytes(counter.value_or(Bytes()), kCategories).value_or(Bytes()));
   const size_t hash = std::hash<std::string>()(same);
   if (const auto known = tracks_.find(*uuid); known != tracks_.end()) {
-    if (known->second != hash) packet.counts.Add(Stat::kTrackConflict);
+    if (known->second != hash) packet.counts.Add("track_descriptor_conflicting_reservation"_stat);
     return;
   }
   if (is_full()) return;

@@ -1,11 +1,10 @@
-#include "core/trace/event_times.h"
-
 #include <algorithm>
 #include <array>
 
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
+#include "core/trace/trace_scan.h"
 
 namespace ringscope {
 namespace {
@@ -137,7 +136,7 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineF
     if (field.number == kBootNs) boot_ns = field.value;
   });
   if (!has_cpu) {
-    facts.content.Add(ContentStat::kBundle);
+    facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
     return;
   }
   ClockKey clock = kind == kRawClock ? kMonotonicRaw : kBoot;
@@ -149,13 +148,13 @@ void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineF
   wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
     if (field.type != wire::Type::kBytes) return;
     if (field.number == kCompactSched && !AddCompact(field.bytes, clock, out))
-      facts.content.Set(ContentStat::kCompactSched, 1);
+      facts.content.Set("compact_sched_has_parse_errors"_stat, 1);
     if (field.number != kEvent) return;
     if (const auto time = TimeOfEvent(field.bytes)) {
       out.Add(clock, *time);
       AddFtraceEvent(field.bytes, facts.content);
     } else {
-      facts.content.Add(ContentStat::kBundle);
+      facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
     }
   });
 }
@@ -186,7 +185,7 @@ class TimesOfPacket {
         uint64_t sum = 0;
         return wire::ForEachNumber(content, 2, [&](uint64_t ns) {
           if (static_cast<int64_t>(sum += ns) < 0)
-            facts_.content.Add(ContentStat::kModemTime);
+            facts_.content.Add("pixel_modem_negative_timestamp"_stat);
           else
             out_.Add({}, sum);
         });
@@ -228,7 +227,7 @@ class TimesOfPacket {
       is_valid &= (now += static_cast<int64_t>(delta)) >= 0;
       if (is_valid) out_.Add(kMonotonic, static_cast<uint64_t>(now) * kNsPerUs);
     });
-    if (!is_valid) facts_.content.Add(ContentStat::kStreamingTime);
+    if (!is_valid) facts_.content.Add("streaming_profile_invalid_timestamp"_stat);
   }
 
   void AddTrackEvent() {
@@ -277,7 +276,7 @@ class TimesOfPacket {
     } else {
       event.has_own_time = AddOwn();
       event.is_left_out = !event.has_own_time;
-      facts_.content.Add(ContentStat::kEventTime, event.is_left_out ? 1 : 0);
+      facts_.content.Add("track_event_missing_timestamp"_stat, event.is_left_out ? 1 : 0);
     }
   }
 
@@ -289,7 +288,7 @@ class TimesOfPacket {
     wire::ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
       if (out_.times.size() < atoms) out_.Add({}, ns);
     });
-    facts_.content.Add(ContentStat::kAtomTime, atoms - out_.times.size());
+    facts_.content.Add("atom_timestamp_missing"_stat, atoms - out_.times.size());
     while (out_.times.size() < atoms && AddOwn()) {
     }
   }

@@ -48,7 +48,7 @@ void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
   StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
   for (const auto& [known, text] : kMeanings)
     if (known == row.name) row.meaning = text;
-  for (const ContentStatRow& content : kEnumRows<ContentStat>)
+  for (const ContentStatRow& content : kContentStats)
     if (content.name == row.name) row.meaning = content.text;
 }
 
@@ -72,8 +72,9 @@ void AddMachineRows(StatRows& rows, const MachineFacts& facts) {
   add("clock_sync_failure_unknown_target_clock", failed[1]);
   add("clock_sync_failure_no_path", failed[2]);
   add("clock_sync_failure_undeferrable_packet_loss", facts.undeferrable, kLossStat);
-  for (const ContentStatRow& row : kEnumRows<ContentStat>)
-    if (!row.is_indexed) add(row.name, facts.content[row.value], row.severity);
+  for (size_t i = 0; i < kContentStats.size(); ++i)
+    if (const ContentStatRow& row = kContentStats[i]; !row.is_indexed)
+      add(row.name, facts.content[static_cast<ContentStat>(i)], row.severity);
   for (const auto& [key, value] : facts.content.indexed())
     AddStatRow(rows, RowOf(key.first).name, key.second, RowOf(key.first).severity, value);
 }

@@ -5,7 +5,7 @@
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "core/trace/packet_kinds.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {
@@ -239,12 +239,14 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
     sequence.content.Update(packet);
   if (packet.has_sequence_id) return;
   ContentCounts& counts = FactsOf(packet.machine).content;
+  if (packet.content == TracePacket::kThreadDescriptor)
+    counts.Add("thread_descriptor_missing_sequence_id"_stat);
   if (packet.clears_state)
-    counts.Add(ContentStat::kClearSequence);
+    counts.Add("incremental_state_cleared_missing_sequence_id"_stat);
   else if (packet.dropped != 0)
-    counts.Add(ContentStat::kDropSequence);
-  if (packet.defaults) counts.Add(ContentStat::kDefaultsSequence);
-  if (packet.interned_data) counts.Add(ContentStat::kInternedSequence);
+    counts.Add("previous_packet_dropped_missing_sequence_id"_stat);
+  if (packet.defaults) counts.Add("trace_packet_defaults_missing_sequence_id"_stat);
+  if (packet.interned_data) counts.Add("interned_data_missing_sequence_id"_stat);
 }
 
 /// Returns true if trace processor uses the packet: it needs no incremental state, or has it.
@@ -267,7 +269,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
   if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
   MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
-    machine.content.Add(ContentStat::kEventSequence);
+    machine.content.Add("track_event_missing_sequence_id"_stat);
     times_.event.is_left_out = true;
     return std::nullopt;
   }
@@ -360,9 +362,11 @@ std::optional<TimeHole> HoleFinder::Find() const {
 
 TraceFacts TraceScan::Finish() {
   facts_.hole = holes_.Find();
-  facts_.content.Set(ContentStat::kClockDomains, clocks_.host().lacks_boot_time() ? 1 : 0);
+  facts_.content.Set("clock_sync_unrelatable_clock_domains"_stat,
+                     clocks_.host().lacks_boot_time() ? 1 : 0);
   for (auto& [machine, remote] : facts_.remotes)
-    remote.content.Set(ContentStat::kClockDomains, clocks_.Of(machine).lacks_boot_time() ? 1 : 0);
+    remote.content.Set("clock_sync_unrelatable_clock_domains"_stat,
+                       clocks_.Of(machine).lacks_boot_time() ? 1 : 0);
   facts_.snapshots = clocks_.host().snapshots();
   facts_.invalid_snapshots = clocks_.invalid_snapshots();
   facts_.snapshots_left_out = clocks_.host().snapshots_left_out();
@@ -389,7 +393,7 @@ TraceFacts TraceScan::Finish() {
     }
     facts_.sequences.push_back(std::move(facts));
   }
-  if (content_.has_unfinished_graph()) facts_.content.Add(ContentStat::kGraphUnfinished);
+  if (content_.has_unfinished_graph()) facts_.content.Add("heap_graph_non_finalized_graph"_stat);
   std::ranges::sort(facts_.sequences, {},
                     [](const TraceSequence& one) { return KeyOf(one.machine, one.id); });
   return std::move(facts_);

@@ -146,8 +146,8 @@ TraceFacts TraceWithAllCounters() {
     facts.ftrace.AddStats(wire::AsBytes(stats));
   }
   facts.ftrace.AddBundle(wire::AsBytes(Uint(1, 0) + Uint(3, 1)));
-  for (const ContentStatRow& row : kEnumRows<ContentStat>)
-    if (row.is_indexed) facts.content.At(row.value, 0) = 0;
+  for (size_t i = 0; i < kContentStats.size(); ++i)
+    if (kContentStats[i].is_indexed) facts.content.At(static_cast<ContentStat>(i), 0) = 0;
   return facts;
 }
 

@@ -1,4 +1,4 @@
-#include "core/trace/reach.h"
+#include "core/trace/trace_facts.h"
 
 #include <algorithm>
 #include <vector>
