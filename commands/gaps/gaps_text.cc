@@ -484,10 +484,15 @@ class GapsText {
     std::erase_if(pending, [](const auto& each) { return each.first.packets == 0; });
     FateCount all;
     for (const auto& [count, text] : pending) all += count;
-    PrintList("Neither lost nor read: " + Count(all.packets, "packet"), pending, "reason",
-              [](const auto& each) {
-                return fmt::format("{}: {}", PacketsText(each.first), each.second);
-              });
+    const bool is_scraped = scraped.packets == all.packets;
+    const std::string packets = Count(all.packets, "packet") + " " + Was(all.packets);
+    PrintList(
+        is_scraped || counts[Fate::kIncomplete].packets == all.packets
+            ? packets + " not finished by " + (all.packets == 1 ? "its writer" : "their writers")
+            : packets + " neither lost nor read",
+        pending, "reason", [](const auto& each) {
+          return fmt::format("{}: {}", PacketsText(each.first), each.second);
+        });
   }
 
   Report& out_;

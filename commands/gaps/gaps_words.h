@@ -24,8 +24,11 @@ struct ShownGaps : GapSelection {
         outcome(of.log->outcome),
         notes(of.log->notes),
         kinds(kinds_of_packets) {
-    any_sign |= !is_filtered && std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
-                                                    &FtraceCpuLosses::lost_in_session);
+    const bool is_unread = outcome.read_passes == 0 && of.account.all.written() &&
+                           of.account.all.written()->packets > 0;
+    any_sign |=
+        !is_filtered && (is_unread || std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
+                                                          &FtraceCpuLosses::lost_in_session));
   }
 
   const Examination& examination;

@@ -204,7 +204,7 @@ TEST(SmallSessions, Screenshot_ItsPacketsAreLargerThanTheMemory) {
   EXPECT_THAT(session["answer"]["headline"], HasSubstr("at 2 places"));
   EXPECT_THAT(session["answer"]["headline"], Not(HasSubstr("%")));
   EXPECT_THAT(AnswerLineOf(session, "Why"), HasSubstr("larger than the shared memory"));
-  EXPECT_THAT(GapsTextOf("screenshot"), HasSubstr("smaller packets with a delay between them"));
+  EXPECT_THAT(GapsTextOf("screenshot"), HasSubstr("smaller packets, with pauses between them"));
   for (const Json& remedy : session["remedies"]) EXPECT_NE(remedy["kind"], "flush");
 }
 

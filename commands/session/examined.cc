@@ -40,7 +40,9 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   log.notes = notes_;  // listeners that were added may still read them
   log.packets = std::move(packets_);
   Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);
-  if (!remedies.changes.empty()) examination.changed_config = std::move(remedies.config);
+  if (const auto changes = examination.changes(); !changes.empty() && !remedies.config.empty())
+    examination.changed_config = ChangedConfig(remedies.config, changes);
+  examination.own_config = std::move(remedies.config);
   return examination;
 }
 
@@ -79,8 +81,9 @@ namespace {
 void SetChangedConfig(Examination& examination) {
   const std::optional<std::string>& config = examination.subject.config;
   const std::vector<ConfigChange> changes = examination.changes();
-  if (config && !changes.empty())
-    examination.changed_config = ChangedConfig(ReusableConfig(wire::AsBytes(*config)), changes);
+  if (!config || changes.empty()) return;
+  examination.own_config = ReusableConfig(wire::AsBytes(*config));
+  examination.changed_config = ChangedConfig(examination.own_config, changes);
 }
 
 /// Names the command that reports more, and of a log the one that has all changes, if there are

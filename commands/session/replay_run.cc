@@ -33,6 +33,27 @@ class Warnings : public ReplayListener {
   const std::string& path_;
 };
 
+/// Names the settings of a config that make producers or the service write otherwise, where they
+/// are others than the session had.
+std::vector<std::string> SettingsNotApplied(const TraceConfigFacts& had,
+                                            const TraceConfigFacts& wanted) {
+  std::vector<std::string> settings;
+  const auto add = [&](bool differs, std::string setting) {
+    if (differs) settings.push_back(std::move(setting));
+  };
+  add(had.flush_period_ms != wanted.flush_period_ms, "flush_period_ms");
+  add(had.clear_period_ms != wanted.clear_period_ms, "incremental_state_config.clear_period_ms");
+  add(had.duration_ms.value_or(0) != wanted.duration_ms.value_or(0), "duration_ms");
+  add(had.producers != wanted.producers, "producers");
+  for (size_t i = 0; i < wanted.sources.size(); ++i) {
+    const ConfiguredSource& source = wanted.sources[i];
+    const auto is_same = [&](const ConfiguredSource& one) { return one.own == source.own; };
+    add(std::ranges::none_of(had.sources, is_same),
+        fmt::format("data_sources[{}] ({})", i, Printable(source.name)));
+  }
+  return settings;
+}
+
 /// Returns true if the records before the first commit were read.
 bool HasBeginning(const SessionIndex& index) { return index.commits > 0; }
 
@@ -130,10 +151,12 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   if (recording.is_read_once()) return {};
   RS_ASSIGN_OR_RETURN(const SessionIndex recorded, recording.Index(sessions.place(), HasBeginning));
   is_reconfigured = recorded.sets_up_buffers;
-  const bool reads_differ =
-      recorded.config.empty()
-          ? recorded.sets_up_buffers && wanted.write_into_file && !recorded.streams
-          : ReadsDiffer(ReadTraceConfigFacts(wire::AsBytes(recorded.config)), wanted);
+  bool reads_differ = recorded.sets_up_buffers && wanted.write_into_file && !recorded.streams;
+  if (!recorded.config.empty()) {
+    const TraceConfigFacts had = ReadTraceConfigFacts(wire::AsBytes(recorded.config));
+    reads_differ = ReadsDiffer(had, wanted);
+    not_applied = SettingsNotApplied(had, wanted);
+  }
   if (reads.mode == ReadsMode::kAuto && reads_differ)
     reads.mode = wanted.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd;
   if (reads_as_recorded()) RS_RETURN_IF_ERROR(ChangeBuffers(sessions));
@@ -193,6 +216,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
     outcome.reads.like_packets = found->packets;
     outcome.reads.like_explained = found->explained;
   }
+  outcome.reads.not_applied = input_.not_applied;
   Warn(outcome);
   if (keeps_accounts_) {
     totals_ = ledger.totals();
@@ -269,6 +293,7 @@ void ListFields(JsonFieldWriter& io, const ReadsUsed& used) {
   if (used.seen_in_file > 0) io("seen_in_file", used.seen_in_file);
   if (used.exceeded_file_bytes > 0) io("exceeded_file_bytes", used.exceeded_file_bytes);
   io("left_out", used.left_out);
+  io.UnlessEmpty("not_applied", used.not_applied);
   if (!used.like.empty())
     io("like", used.like, "like_packets", used.like_packets, "like_explained", used.like_explained);
 }

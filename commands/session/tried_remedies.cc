@@ -92,7 +92,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
                                            outcome.path, tried.error().ToString()));
     return SessionRemedies();
   }
-  remedies.config = ChangedConfig(text, remedies.changes);
+  remedies.config = text;
   return remedies;
 }
 

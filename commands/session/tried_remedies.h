@@ -10,9 +10,9 @@
 
 namespace ringscope {
 
-/// The remedies for what a session lost, and its trace config with them.
+/// The remedies for what a session lost, and the trace config that they change.
 struct SessionRemedies : RemedyList {
-  std::string config;  // as text, with the changes that go together
+  std::string config;  // as text; empty: there was nothing to try
 };
 
 /// Finds what would have kept what the session of a finished run lost, and tries it by replays. Of

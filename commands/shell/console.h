@@ -46,9 +46,10 @@ struct Streams {
 };
 
 /// Formats of results; each command has some of them.
-enum class Format : uint8_t { kText, kJson, kJsonl, kCsv, kSvg, kOps };
+enum class Format : uint8_t { kText, kJson, kJsonl, kCsv, kSvg, kOps, kDiff };
 template <>
-inline constexpr std::array kEnumNames<Format> = {"text", "json", "jsonl", "csv", "svg", "ops"};
+inline constexpr std::array kEnumNames<Format> = {"text", "json", "jsonl", "csv",
+                                                  "svg",  "ops",  "diff"};
 
 enum class ColorMode { kAuto, kAlways, kNever };
 

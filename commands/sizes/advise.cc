@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "commands/session/examined.h"
 #include "commands/session/session_loop.h"
@@ -24,9 +27,13 @@ struct AdviseArgs {
   SessionSelection input;
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
   std::string config;               // to be changed, as text; empty: none
-  Format format = Format::kText;
+  Format format = Format::kText;    // kDiff: a patch of the config
+  std::string output;               // the changed config; empty: none is written
+  bool force = false;
 
   bool is_about_replays() const { return false; }
+  /// Returns true if the config, or a patch of it, is all that is printed.
+  bool prints_config() const { return format == Format::kDiff || output == "-"; }
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
@@ -37,7 +44,93 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddConfig(app, args.config,
             "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
             "marked. It also has the buffers of a log that was recorded without its consumer");
-  AddFormat(app, args.format, {Format::kText, Format::kJson});
+  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kDiff});
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write the whole config with the changed lines marked to this file");
+  AddForce(app, args.force);
+}
+
+const OutputKind kConfigOutput = {"a trace config", true};
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+/// A patch in the unified format that makes the second config of the first.
+/// @param path of the first
+std::string PatchOf(const std::string& path, const std::string& before, const std::string& after) {
+  constexpr size_t kContext = 3;
+  const std::vector<std::string> old = LinesOf(before), changed = LinesOf(after);
+  // Lines in common from each pair of places on.
+  std::vector<std::vector<size_t>> common(old.size() + 1, std::vector<size_t>(changed.size() + 1));
+  for (size_t i = old.size(); i-- > 0;)
+    for (size_t j = changed.size(); j-- > 0;)
+      common[i][j] = old[i] == changed[j] ? common[i + 1][j + 1] + 1
+                                          : std::max(common[i + 1][j], common[i][j + 1]);
+  struct Line {
+    char mark;
+    const std::string* text;
+    size_t old_before, changed_before;
+  };
+  std::vector<Line> lines;
+  for (size_t i = 0, j = 0; i < old.size() || j < changed.size();) {
+    const bool is_same = i < old.size() && j < changed.size() && old[i] == changed[j];
+    const bool is_removed =
+        j == changed.size() || (i < old.size() && common[i + 1][j] >= common[i][j + 1]);
+    if (is_same)
+      lines.push_back({' ', &old[i], i, j}), ++i, ++j;
+    else if (is_removed)
+      lines.push_back({'-', &old[i], i, j}), ++i;
+    else
+      lines.push_back({'+', &changed[j], i, j}), ++j;
+  }
+  std::string patch = fmt::format("--- {0}\n+++ {0}\n", path);
+  for (size_t at = 0; at < lines.size();) {
+    const auto is_change = [](const Line& line) { return line.mark != ' '; };
+    const auto first =
+        std::find_if(lines.begin() + static_cast<ptrdiff_t>(at), lines.end(), is_change);
+    if (first == lines.end()) break;
+    const size_t begin =
+        std::max(at, static_cast<size_t>(first - lines.begin()) -
+                         std::min(kContext, static_cast<size_t>(first - lines.begin())));
+    size_t last = static_cast<size_t>(first - lines.begin());
+    for (size_t i = last; i < lines.size() && i <= last + 2 * kContext; ++i)
+      if (is_change(lines[i])) last = i;
+    const size_t end = std::min(lines.size(), last + kContext + 1);
+    const auto hunk = std::span(lines).subspan(begin, end - begin);
+    const auto count = [&](char without) {
+      return std::ranges::count_if(hunk, [&](const Line& line) { return line.mark != without; });
+    };
+    patch += fmt::format("@@ -{},{} +{},{} @@\n", hunk.front().old_before + 1, count('+'),
+                         hunk.front().changed_before + 1, count('-'));
+    for (const Line& line : hunk) patch += fmt::format("{}{}\n", line.mark, *line.text);
+    at = end;
+  }
+  return patch;
+}
+
+/// Writes the changed config, or a patch of it, as the command line asks for.
+/// @return false: it does not, or there is no change
+Result<bool> WriteConfig(const AdviseArgs& args, const Examination& examination, Context& context) {
+  if (args.output.empty() && args.format != Format::kDiff) return false;
+  if (!examination.changed_config) {
+    context.console.Say(
+        fmt::format("{}: no change of its config is advised", Printable(examination.subject.file)));
+    return false;
+  }
+  if (args.format == Format::kDiff)
+    context.console.Print(PatchOf(args.config.empty() ? "config.pbtxt" : args.config,
+                                  examination.own_config, *examination.changed_config));
+  if (args.output.empty()) return true;
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                      CreateOutput(context, args.output, kConfigOutput, args.force));
+  RS_RETURN_IF_ERROR(file->Write(*examination.changed_config));
+  RS_RETURN_IF_ERROR(file->Commit());
+  if (file->path() != "-") context.console.Say(fmt::format("wrote {}", file->path()));
+  return true;
 }
 
 Table BufferTable(const Examination& examination) {
@@ -68,27 +161,39 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   const ReplayOutcome& outcome = examination.log->outcome;
   const RemedyList& remedies = examination.remedies;
   ReportReplayTitle(out, outcome);
+  const bool has_change = examination.changed_config.has_value();
   out.Data({{"input", outcome.path},
             {"session", outcome.session},
             {"duration_ns", outcome.duration_ns()},
             {"keep_ns", keep_ns},
-            {"to_do", !remedies.changes.empty()},
+            {"to_do", has_change},
             {"lost_now", remedies.now.lost},
             {"now", FieldsToJson(remedies.now)},
             {"together", FieldsToJson(remedies.together)},
             {"remedies", FieldsToJson(remedies.remedies)},
             {"refused", FieldsToJson(remedies.refused)}});
   out.Add("buffers", BufferTable(examination));
-  if (remedies.changes.empty()) {
-    for (const std::string& refused : RefusedTexts(remedies)) out.Print(Wrap(refused, "\n") + "\n");
-    if (remedies.refused.empty()) out.Print("\nNothing to do.\n");
-    return ExitCode::kClean;
+  std::vector<std::string> texts = RemedyTexts(remedies, examination.log->notes);
+  const std::vector<ConfigChange> changes = examination.changes();
+  for (size_t i = remedies.changes.size(); i < changes.size(); ++i) {
+    const ConfigChange& change = changes[i];
+    const auto of = std::ranges::find_if(examination.findings, [&](const Finding& finding) {
+      return std::ranges::find(finding.changes, change) != finding.changes.end();
+    });
+    texts.push_back(fmt::format("{}: {}{}. {}", change.path, change.value,
+                                change.is_estimate ? " (an estimate)" : "", of->what.text));
   }
-  out.Heading("What would help, the most effective first");
-  for (const std::string& text : RemedyTexts(remedies, examination.log->notes))
-    out.Paragraph(text, "  - ");
-  for (const std::string& text : RefusedTexts(remedies)) out.Paragraph(text, "  - ");
-  const std::string text = examination.changed_config.value_or("");
+  std::ranges::move(RefusedTexts(remedies), std::back_inserter(texts));
+  std::ranges::move(OtherTexts(examination.log->gaps, remedies), std::back_inserter(texts));
+  if (texts.empty())
+    texts.push_back(examination.answer.severity >= Harm::kDataLoss
+                        ? "No change of the config is known to help; 'ringscope doctor' explains."
+                        : "Nothing to do.");
+  if (has_change) out.Heading("What would help, the most effective first");
+  if (!has_change) out.Print("\n");
+  for (const std::string& text : texts) out.Paragraph(text, has_change ? "  - " : "");
+  if (!has_change) return ExitCode::kClean;
+  const std::string& text = *examination.changed_config;
   out.Data("config", text);
   out.Heading("Trace config");
   const auto reach = std::ranges::find_if(remedies.remedies, &Remedy::is_for_reach);
@@ -114,7 +219,22 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
   choices.config = args.config;
   ExaminedSession session(context, sessions, choices);
   RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine(args.keep_ns));
+  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
+  if (args.prints_config()) return is_written ? ExitCode::kNotice : ExitCode::kClean;
   return ReportAdvice(examination, args.keep_ns, out);
+}
+
+/// Of a trace: as doctor does, and its config.
+Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
+  if (args.output.empty() && args.format != Format::kDiff)
+    return ReportTraces(context, args.input, args.format, {}, args.is_about_replays(), 0);
+  RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
+                      ExamineInputs(context, args.input.paths, {}, args.input.only));
+  bool is_written = false;
+  for (const Examination& examination : inputs.examinations) {
+    RS_ASSIGN_OR_RETURN(is_written, WriteConfig(args, examination, context));
+  }
+  return is_written ? ExitCode::kNotice : ExitCode::kClean;
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Context& context) {
@@ -122,10 +242,10 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Cont
     return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
                 "name a file for one of them");
   RS_RETURN_IF_ERROR(sessions.recording().Spool());
-  Report out(context.console, args.format, "advise");
-  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
-                        return AdviseOnSession(args, sessions, out, context);
-                      }));
+  Report out(context.console, args.prints_config() ? Format::kText : args.format, "advise");
+  const auto advise = [&] { return AdviseOnSession(args, sessions, out, context); };
+  if (args.prints_config()) return ForEachSession(sessions, advise);
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, advise));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
 }
@@ -139,12 +259,14 @@ Command AdviseCommand() {
       "Lists what would have helped, the most effective first: other buffer sizes, a buffer of its "
       "own for a sequence that overwrites others, a shorter period of writing into a file, another "
       "fill policy, flushes, cleared state, more shared memory. What a replay can try was tried, "
-      "and the rest is called an estimate. Ends with the trace config, changed so.",
+      "and the rest is called an estimate. Ends with the trace config, changed so; --output writes "
+      "that to a file.",
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
-       {"ringscope advise --config a.pbtxt a.tblog", "My config, changed as advised"},
+       {"ringscope advise --config a.pbtxt a.tblog -o b.pbtxt", "My config, changed as advised"},
+       {"ringscope advise --format diff session.tblog", "The changes, as a patch"},
        {"ringscope advise --format json session.tblog", "The numbers, for a script"}},
-      BindSessions({Needs::Logs::kOne, Traces::kExamined}, SetUp, RunAdvise),
+      BindSessions({Needs::Logs::kOne, Traces::kExamined}, SetUp, RunAdvise, AdviseOnTraces),
       {.clean = "Done; there is nothing to change.",
        .notice = "Done, and a change is recommended; or the input was damaged and what could be "
                  "read was used."}};

@@ -124,8 +124,12 @@ class AnswerBuilder {
     answer_.Add("Stalled", losses_->Waiting());
     answer_.Add("Late", losses_->Stale());
     if (is_lost || is_waiting) answer_.Add("More hints", signs);
+    for (const Finding& finding : examined_.findings)
+      if (finding.rule->id == std::string_view("ftrace.overrun") && finding.harm == Harm::kInfo)
+        answer_.Add("Kernel", Say("{} No packet reports a loss.", finding.what));
     answer_.Add("Clones", losses_->Clones());
-    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets)
+    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets ||
+        stages_[Stage::kKernel].count.packets > 0)
       answer_.Add("Stages", StagesText(examined_.account));
     answer_.Add("Assumed", ReadsNotes(outcome.reads));
   }

@@ -73,6 +73,7 @@ struct Examination : Problems {
   /// The trace config as text with the changes that go together marked; absent: there is no
   /// config, or nothing to change.
   std::optional<std::string> changed_config;
+  std::string own_config;            // likewise, without the changes
   std::optional<std::string> error;  // why the input could not be read: then there is no more
 
   // The evidence.

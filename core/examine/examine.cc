@@ -70,6 +70,7 @@ ReplayFacts FactsForRules(const Examination& examination) {
     replayed.policy = buffer.policy;
     if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
       replayed.reach = reach->second;
+    replayed.no_size_helps = FindSizeRemedy(examination.remedies.refused, buffer.id) != nullptr;
     if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
   }
@@ -114,6 +115,7 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     finding.cause = Say("{}.", losses.Why());
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
     std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
+    std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));
     if (std::string tried = Joined(texts, " "); !tried.empty()) finding.remedy = std::move(tried);
     finding.changes = examination.remedies.changes;
   }
@@ -128,10 +130,21 @@ std::vector<Finding> FindLosses(const Examination& examination) {
 }  // namespace
 
 std::vector<ConfigChange> Examination::changes() const {
-  std::vector<ConfigChange> changes;
+  std::vector<ConfigChange> changes = remedies.changes;
+  // A replay has tried the changes of a buffer: no finding adds to these.
+  const auto is_changed = [&](const std::string& path) {
+    const std::string buffer = path.substr(0, path.starts_with("buffers[") ? path.find('.') : 0);
+    return std::ranges::any_of(changes,
+                               [&](const ConfigChange& one) { return one.path == path; }) ||
+           std::ranges::any_of(remedies.changes, [&](const ConfigChange& one) {
+             return !buffer.empty() && one.path.starts_with(buffer + ".");
+           });
+  };
+  const bool keeps_all = remedies.together && remedies.together->loses_nothing(remedies.now);
   for (const Finding& finding : findings)
     for (const ConfigChange& change : finding.changes)
-      if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
+      if (!is_changed(change.path) && (!log || finding.harm > Harm::kInfo) &&
+          !(keeps_all && finding.rule->id == std::string_view("state.unusable")))
         changes.push_back(change);
   return changes;
 }

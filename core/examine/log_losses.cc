@@ -79,6 +79,10 @@ Sentence LogLosses::SignsHeadline() const {
 }
 
 Sentence LogLosses::NothingLostHeadline() const {
+  if (const uint64_t unread = totals_[Fate::kReadable].packets;
+      unread > 0 && outcome_.read_passes == 0)
+    return Say("{} of {} {} not read, and {} not in the trace.", Number("unread", unread),
+               Number("written", totals_.written.packets, "packet"), Was(unread), Is(unread));
   std::vector<std::string> later;
   for (const SequenceGaps* sequence : sequences_)
     if (sequence->first_chunk > 0 && sequence->written().packets > 0)
@@ -226,7 +230,11 @@ Sentence LogLosses::FindSigns() const {
       add(Say("{}: {}", Name(static_cast<LossCounter>(i)),
               Number(Name(static_cast<LossCounter>(i)), report_.counts[i])));
   if (!missed.empty()) add("flushes not acknowledged by " + missed);
-  if (cpus > 0) add(Say("events lost by ftrace on {}", Number("ftrace_cpus", cpus, "CPU")));
+  const uint64_t events = KernelLosses(outcome_.ftrace).count.packets;
+  if (cpus > 0)
+    add(Say("{} lost by ftrace on {}",
+            events > 0 ? Number("ftrace_events", events, "event") : Sentence("events"),
+            Number("ftrace_cpus", cpus, "CPU")));
   if (signs.empty() && !is_known)
     add("packets that are flagged, though no loss before them is known");
   return signs;

@@ -259,42 +259,77 @@ class RemedyFinder {
          true}};
   }
 
-  /// For the bytes that the producer committed in a burst.
+  /// What a producer's shared memory lacked.
+  struct MemoryNeed {
+    uint64_t places = 0;
+    uint64_t bytes = 0;   // the most that it had to hold at once
+    std::string formula;  // of that
+    AbortReason reason = AbortReason::kNotShown;
+
+    void Add(uint64_t need, std::string how, AbortReason why) {
+      if (need <= bytes) return;
+      bytes = need, formula = std::move(how), reason = why;
+    }
+  };
+
+  /// What the memory has, and what its producer writes in the longest time without a free chunk.
   void AddSharedMemory() {
-    constexpr uint64_t kDefaultMemory = uint64_t{256} << 10;     // of the service
-    std::map<ProducerId, std::pair<uint64_t, uint64_t>> wanted;  // bytes, places
-    for (const BufferGaps& buffer : facts_.gaps.buffers) {
+    constexpr uint64_t kDefault = uint64_t{256} << 10, kLargest = uint64_t{32} << 20;  // service's
+    std::map<ProducerId, MemoryNeed> needs;
+    for (const BufferGaps& buffer : facts_.gaps.buffers)
       for (const SequenceGaps& sequence : buffer.sequences) {
-        if (sequence.losses_by_flag() == 0) continue;
-        auto& [bytes, places] = wanted[sequence.sequence.producer];
-        bytes = std::max(
-            bytes, facts_.notes.SharedMemoryOf(sequence.sequence).value_or(kDefaultMemory) + 1);
-        places += sequence.losses_by_flag();
+        const std::optional<uint64_t> size = facts_.notes.SharedMemoryOf(sequence.sequence);
+        const uint64_t now = size.value_or(kDefault);
+        const std::string has = size ? HumanSize(now) + " that it has"
+                                     : "the default of 256 KiB, as its size is not in the log";
+        const uint64_t by_flag = sequence.losses_by_flag();
+        MemoryNeed need{.places = by_flag};
+        if (by_flag > 0) need.Add(now + 1, "more than " + has, AbortReason::kNotShown);
+        for (const Gap& gap : sequence.gaps) {
+          if (!gap.Has(Cause::kAborted)) continue;
+          need.places += gap.places;
+          AddNeed(gap.abort.value_or(AbortFacts()), sequence.dropped_ns, now, has, need);
+        }
+        if (need.places == 0) continue;
+        MemoryNeed& all = needs[sequence.sequence.producer];
+        all.places += need.places;
+        all.Add(need.bytes, need.formula, need.reason);
       }
-      VisitGaps(buffer, [&](const Gap& gap) {
-        if (!gap.Has(Cause::kAborted)) return;
-        const uint64_t now = facts_.notes.SharedMemoryOf(gap.sequence).value_or(kDefaultMemory);
-        const uint64_t burst =
-            gap.abort ? std::max(gap.abort->window_bytes, gap.abort->packet_bytes) : 0;
-        auto& [bytes, places] = wanted[gap.sequence.producer];
-        bytes = std::max({bytes, now + 1, burst / 3 * 4});
-        places += gap.places;
-      });
-    }
     size_t entries = facts_.config.producers.size();
-    for (const auto& [producer, want] : wanted) {
-      constexpr uint64_t kLargest = uint64_t{32} << 20;  // of the service
-      Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, want.second);
+    for (const auto& [producer, need] : needs) {
+      if (need.bytes > kLargest) continue;
+      Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, need.places);
       remedy.producer = producer;
-      remedy.size = std::clamp(std::bit_ceil(want.first), kPageBytes, kLargest);
+      remedy.otherwise = RowOf(need.reason).otherwise;
+      remedy.size = std::bit_ceil(std::max(need.bytes, kDefault));
       remedy.memory = static_cast<int64_t>(remedy.size);
-      remedy.formula = "a power of 2 above what it has, or the default of 256 KiB, and its bursts";
-      const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
-      if (name.empty()) continue;
-      remedy.changes = SharedMemoryChanges(
-          facts_.config, name, remedy.size / 1024,
-          "its shared memory was full at " + Count(want.second, "place"), entries);
+      remedy.formula = need.formula;
+      if (const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}}); !name.empty())
+        remedy.changes = SharedMemoryChanges(
+            facts_.config, name, remedy.size / 1024,
+            "its shared memory was full at " + Count(need.places, "place"), entries);
     }
+  }
+
+  /// @param now bytes of the memory, which `has` says
+  static void AddNeed(const AbortFacts& abort, uint64_t dropped_ns, uint64_t now,
+                      const std::string& has, MemoryNeed& need) {
+    if (abort.reason == AbortReason::kLargePacket)
+      return need.Add(std::max(now, abort.packet_bytes) + 1,
+                      "a packet of more than " + HumanSize(std::max(now, abort.packet_bytes)),
+                      abort.reason);
+    // The service took no chunk while it was quiet, while chunks waited, and while none was free.
+    const uint64_t blocked_ns = std::max({abort.quiet_ns, abort.waiting_ns, abort.held_ns});
+    const uint64_t ns = blocked_ns + dropped_ns;
+    const auto per_ns = static_cast<double>(abort.window_bytes) /
+                        static_cast<double>(AbortFacts::kWindowNs + abort.quiet_ns);
+    const auto bytes = static_cast<uint64_t>(per_ns * static_cast<double>(ns));
+    need.Add(std::max(now, bytes) + 1,
+             bytes <= now
+                 ? "more than " + has
+                 : fmt::format("{}/s, for the {} in which the service took no chunk",
+                               HumanSize(static_cast<uint64_t>(per_ns * 1e9)), HumanDuration(ns)),
+             abort.reason);
   }
 
   const RemedyFacts& facts_;
@@ -311,7 +346,7 @@ TriedOutcome OutcomeOf(const LedgerTotals& totals) {
           .lost = totals.lost().packets,
           .full = totals[Fate::kOverwritten].packets + totals[Fate::kDiscarded].packets,
           .waiting = totals[Fate::kStalled].packets + totals[Fate::kIncomplete].packets +
-                     totals[Fate::kMoved].packets};
+                     totals[Fate::kMoved].packets + totals[Fate::kReadable].packets};
 }
 
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns) {

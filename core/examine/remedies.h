@@ -35,7 +35,7 @@ template <>
 inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
     {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}{least}."},
     {RemedyKind::kSplit, "split",
-     "{new} of {size} for {sources} alone, which fill{s} {buffer}: the session {tried}."},
+     "{new} of {size} for {sources} alone, which fill{s} {buffer}: the session {tried}{others}."},
     {RemedyKind::kPolicy, "policy",
      "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start."},
     {RemedyKind::kReadPeriod, "read_period",
@@ -45,10 +45,8 @@ inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
     {RemedyKind::kClearState, "clear_state",
      "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula})."},
     {RemedyKind::kSharedMemory, "shared_memory",
-     "shm_size_kb: {kb} ({size}) for {producer} (an estimate: {formula}), as its writers found "
-     "no space at {places}. Or let the data source's writers wait (buffer_exhausted_policy: "
-     "BUFFER_EXHAUSTED_STALL_THEN_DROP, where it may be configured), or write smaller packets with "
-     "pauses between them."},
+     "shm_size_kb: {kb} ({size}) for {producer}, whose writers found no space at {places} (an "
+     "estimate: {formula}). Or {otherwise}."},
 });
 
 /// What comes out of the buffers that a remedy concerns, by a replay, in packets.
@@ -57,7 +55,7 @@ struct TriedOutcome {
   uint64_t in_trace = 0;
   uint64_t lost = 0;     // to whatever
   uint64_t full = 0;     // of these, because a buffer was full
-  uint64_t waiting = 0;  // not finished by their writers, or waiting in a buffer at the end
+  uint64_t waiting = 0;  // not finished by their writers, or unread in a buffer at the end
 
   /// Returns true if it loses nothing, and no packet waits that does not without the remedy.
   bool loses_nothing(const TriedOutcome& now) const { return lost == 0 && waiting <= now.waiting; }
@@ -78,6 +76,7 @@ struct Remedy {
   uint32_t index = 0;                  // of that buffer in the config
   std::vector<std::string> sources;    // kSplit: data sources that get the buffer
   std::optional<ProducerId> producer;  // kSharedMemory
+  std::string otherwise;               // kSharedMemory: what helps in its place
   uint64_t size = 0;                   // bytes: kSize, kSplit, kSharedMemory
   /// kSize, bytes: a page less loses more, by a replay; before that, a lower bound.
   uint64_t least_size = 0;
@@ -91,6 +90,7 @@ struct Remedy {
   TriedOutcome now;                     // of the buffers that it concerns
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate
   std::string formula;                  // of an estimate, in words
+  bool keeps_others = false;            // kSplit: the buffer loses nothing, by the replay
   bool is_alternative = false;          // does instead of one that the config has
   std::vector<ConfigChange> changes;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
@@ -34,7 +35,7 @@ std::string OtherRemedyOf(const Gap& gap, bool has_size) {
   if (remedies.no_size_helps && !has_size)
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";
-  if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).remedy;
+  if (gap.Has(Cause::kAborted)) return RowOf(gap.abort.value_or(AbortFacts()).reason).otherwise;
   if (gap.Has(Cause::kIdsReused))
     return "no change of the config helps: the producer gave a writer an id again that the buffer "
            "still knew";
@@ -67,6 +68,11 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
             fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
             fmt::arg("tried", TriedText(remedy)), fmt::arg("least", LeastText(remedy)),
             fmt::arg("ms", remedy.period_ns / 1'000'000), fmt::arg("formula", remedy.formula),
+            fmt::arg("others",
+                     !remedy.keeps_others
+                         ? ""
+                         : fmt::format("; what else is in buffers[{}] is all kept", remedy.index)),
+            fmt::arg("otherwise", remedy.otherwise),
             fmt::arg("places", Count(remedy.concerned, "place")),
             fmt::arg("concerned", Count(remedy.concerned, "packet"))));
   }
@@ -109,17 +115,35 @@ const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list) {
 }
 
 std::string RemedyOf(const Gap& gap, const RemedyList& list) {
-  if (const Remedy* const size = SizeThatKeeps(gap, list))
-    return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
-  const bool has_flush = std::ranges::any_of(
-      list.remedies, [](const Remedy& remedy) { return remedy.kind == RemedyKind::kFlush; });
-  if (gap.remedies.flush && has_flush) return "flush_period_ms";
   const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
   const bool keeps_some = size != nullptr && size->outcome && gap.remedies.buffer_size;
+  if (SizeThatKeeps(gap, list) != nullptr)
+    return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
+  for (const Remedy& remedy : list.remedies) {
+    if (remedy.kind == RemedyKind::kFlush && gap.remedies.flush) return "flush_period_ms";
+    if (remedy.kind == RemedyKind::kSharedMemory && remedy.producer == gap.sequence.producer &&
+        gap.Has(Cause::kAborted))
+      return fmt::format("shm_size_kb: {} (an estimate); or {}", remedy.size / 1024,
+                         OtherRemedyOf(gap, false));
+  }
   if (keeps_some && !size->keep_ns)
     return fmt::format("buffers[{}].size_kb: {} {}", size->index, size->size / 1024,
                        OutcomeText(*size->outcome, size->now).text);
   return OtherRemedyOf(gap, keeps_some);
+}
+
+std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list) {
+  std::vector<std::string> texts;
+  for (const BufferGaps& buffer : report.buffers)
+    for (const SequenceGaps& sequence : buffer.sequences)
+      for (const Gap& gap : sequence.gaps)
+        if (std::string text = RemedyOf(gap, list);
+            !text.empty() && text == OtherRemedyOf(gap, false) && !gap.Has(Cause::kAborted)) {
+          text += '.';
+          text.front() = static_cast<char>(std::toupper(text.front()));
+          if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+        }
+  return texts;
 }
 
 }  // namespace ringscope

@@ -15,6 +15,9 @@ namespace ringscope {
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
 /// A sentence for each size that a replay shows to be of no use.
 std::vector<std::string> RefusedTexts(const RemedyList& list);
+/// What is known of losses that no change of the config prevents, each once: "No change of the
+/// config helps: the producer gave ...".
+std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list);
 /// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 wait in the buffer": with a
 /// remedy. @param now without it
 Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now);

@@ -24,7 +24,15 @@ TriedOutcome OutcomeOf(const SweepRow& row) {
           .in_trace = row.in_trace(),
           .lost = row.lost,
           .full = row.full_packets(),
-          .waiting = row.waiting_packets()};
+          .waiting = row.waiting_packets() + row.unread.packets};
+}
+
+/// The sum of the buffers, or the outcome of one.
+TriedOutcome SumOf(const std::vector<SweepRow>& rows, std::optional<BufferId> buffer = {}) {
+  TriedOutcome outcome;
+  for (const SweepRow& row : rows)
+    if (!buffer || row.id == *buffer) outcome += OutcomeOf(row);
+  return outcome;
 }
 
 /// Tries the remedies of one session.
@@ -227,11 +235,10 @@ std::optional<TriedOutcome> RemedyTrials::OutcomeOfBuffers(const RemedyList& lis
   return of_session > 0 && tried > 1 ? std::nullopt : std::optional(outcome);
 }
 
-/// Tries some periods, from the longest that may do down: the longest that loses nothing to full
-/// buffers is taken, or the one that loses least.
+/// Tries the periods that people type, from the longest that may do down, at most so many: the one
+/// that brings most into the trace is taken, of several the longest.
 Status RemedyTrials::FindPeriod(Remedy& remedy) {
-  // A period that loses is too long: what was read shortly before its end is evicted then, too.
-  constexpr size_t kTries = 2;
+  constexpr size_t kTries = 6;
   std::vector<SweepConfig> configs;
   std::vector<uint64_t> periods;
   for (uint64_t ms = remedy.period_ns / kNsPerMillisecond;
@@ -242,12 +249,11 @@ Status RemedyTrials::FindPeriod(Remedy& remedy) {
         ReadsMode::kStreamed, ms * kNsPerMillisecond, {}};
   }
   RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
-  std::optional<uint64_t> least_full;
+  std::optional<uint64_t> most;
   for (size_t i = 0; i < rows.size(); ++i) {
-    uint64_t full = 0;
-    for (const SweepRow& row : rows[i]) full += row.full_packets();
-    if (least_full && full >= *least_full) continue;
-    least_full = full;
+    const uint64_t in_trace = SumOf(rows[i]).in_trace;
+    if (most && in_trace <= *most) continue;
+    most = in_trace;
     remedy.period_ns = periods[i] * kNsPerMillisecond;
     remedy.changes.back().value = std::to_string(periods[i]);
   }
@@ -265,14 +271,6 @@ Result<SweepConfig> RemedyTrials::ConfigWith(const std::vector<ConfigChange>& ch
   if (ReadsDiffer(config_.facts, facts))
     config.options.reads = {facts.write_into_file ? ReadsMode::kStreamed : ReadsMode::kEnd, 0, {}};
   return config;
-}
-
-/// The sum of the buffers, or the outcome of one.
-TriedOutcome SumOf(const std::vector<SweepRow>& rows, std::optional<BufferId> buffer = {}) {
-  TriedOutcome outcome;
-  for (const SweepRow& row : rows)
-    if (!buffer || row.id == *buffer) outcome += OutcomeOf(row);
-  return outcome;
 }
 
 Status RemedyTrials::Verify(RemedyList& list) {
@@ -297,9 +295,11 @@ Status RemedyTrials::Verify(RemedyList& list) {
   }
   if (!rows) return tl::unexpected(std::move(rows).error());
   for (size_t i = 0; i < tried.size(); ++i)
-    if (const auto& of = (*rows)[i]; !of.empty())
-      tried[i]->outcome =
-          SumOf(of, tried[i]->kind == RemedyKind::kSplit ? std::nullopt : tried[i]->buffer);
+    if (const auto& of = (*rows)[i]; !of.empty()) {
+      const bool is_split = tried[i]->kind == RemedyKind::kSplit;
+      tried[i]->outcome = SumOf(of, is_split ? std::nullopt : tried[i]->buffer);
+      tried[i]->keeps_others = is_split && SumOf(of, tried[i]->buffer).lost == 0;
+    }
   return {};
 }
 

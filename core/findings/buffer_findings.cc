@@ -24,17 +24,17 @@ bool IsDiscarding(const Examiner& examiner, size_t index) {
   return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
 }
 
-/// A size that holds all that was written, if the reads were as they were: the one that a replay
-/// found, or else this estimate.
-ConfigChange LargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes,
-                          const char* reason) {
-  if (const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-      replayed != nullptr && replayed->size)
-    return *replayed->size;
+/// Adds a size that holds all that was written, if the reads were as they were: the one that a
+/// replay found, or else this estimate; none where a replay shows that no size helps.
+void AddLargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes, const char* reason,
+                     Finding& finding) {
+  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+  if (replayed != nullptr && replayed->no_size_helps) return;
+  if (replayed != nullptr && replayed->size) return finding.changes.push_back(*replayed->size);
   constexpr uint64_t kMostKiB = 4'194'300;
   const uint64_t kb = RecommendedSize(bytes) / kKiB;
-  return {fmt::format("buffers[{}].size_kb", index), std::to_string(std::min(kb, kMostKiB)), reason,
-          true};
+  finding.changes.push_back({fmt::format("buffers[{}].size_kb", index),
+                             std::to_string(std::min(kb, kMostKiB)), reason, true});
 }
 
 /// Returns true if these times can be shown as times of the session: packets without a clock
@@ -67,24 +67,21 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     const std::optional<Reach> reach =
         examiner.session() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
     if (!reach || reach->ns >= period) {
-      finding.changes.push_back(
-          LargerBuffer(examiner, index, stats.buffer_size * 2,
-                       "was full before it was read; twice the size, to be tried"));
-      return;
+      return AddLargerBuffer(examiner, index, stats.buffer_size * 2,
+                             "was full before it was read; twice the size, to be tried", finding);
     }
     // Holds all data between two reads, and as much again for bursts.
     const double share = static_cast<double>(period) / static_cast<double>(reach->ns);
-    examiner
-        .Add("buffer.short_reach",
-             Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
-                 Time("reach_ns", reach->ns), Time("file_write_period_ns", period)),
-             {.where = BufferName(examiner.config, index),
-              .proof = "Bytes written over the session's length, and the buffer's size.",
-              .weight = stats.bytes_overwritten})
-        .changes.push_back(
-            LargerBuffer(examiner, index,
-                         static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
-                         "twice what is written between two reads"));
+    AddLargerBuffer(
+        examiner, index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+        "twice what is written between two reads",
+        examiner.Add(
+            "buffer.short_reach",
+            Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
+                Time("reach_ns", reach->ns), Time("file_write_period_ns", period)),
+            {.where = BufferName(examiner.config, index),
+             .proof = "Bytes written over the session's length, and the buffer's size.",
+             .weight = stats.bytes_overwritten}));
     return;
   }
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
@@ -109,15 +106,16 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                                      Size("bytes_needed", all + stats.padding_bytes_written),
                                      Size("bytes_of_data", all),
                                      Size("bytes_of_padding", stats.padding_bytes_written));
-  finding.changes.push_back(LargerBuffer(examiner, index, all + stats.padding_bytes_written,
-                                         "holds all that this session wrote"));
+  AddLargerBuffer(examiner, index, all + stats.padding_bytes_written,
+                  "holds all that this session wrote", finding);
 }
 
 void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
-  if (!IsDiscarding(examiner, index) && (examiner.has_config() || stats.chunks_overwritten > 0)) {
+  const bool knows_policy = examiner.has_config() || ReplayedOf(examiner, index) != nullptr;
+  if (!IsDiscarding(examiner, index) && (knows_policy || stats.chunks_overwritten > 0)) {
     examiner.Add(
         "buffer.late_chunks",
         Say("The buffer refused {} of {} ({}): they came late, or twice.",
@@ -146,9 +144,8 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                       : ", and discarded what came later.";
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
-  finding.changes.push_back(LargerBuffer(examiner, index,
-                                         stats.bytes_written + mean * stats.chunks_discarded,
-                                         "holds the discarded chunks, too"));
+  AddLargerBuffer(examiner, index, stats.bytes_written + mean * stats.chunks_discarded,
+                  "holds the discarded chunks, too", finding);
   if (!examiner.config.IsStreamed())
     finding.remedy =
         "A larger buffer, or fill_policy: RING_BUFFER to keep the end instead of the beginning.";

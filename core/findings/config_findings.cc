@@ -44,8 +44,8 @@ void ExamineBufferConfigs(Examiner& examiner) {
     }
     if (config.write_into_file && config.buffers[i].policy == FillPolicy::kDiscard) {
       const auto& buffers = examiner.facts.buffers;
-      const bool is_whole = i < buffers.size() && buffers[i].has_stats &&
-                            buffers[i].stats.chunks_discarded == 0 && !examiner.is_of_log();
+      const bool is_whole =
+          i < buffers.size() && buffers[i].has_stats && buffers[i].stats.chunks_discarded == 0;
       const Sentence seals = config.buffers[i].is_v2
                                  ? "it seals itself for ever when it is full, however often it was "
                                    "read"
@@ -157,6 +157,8 @@ void ExamineSharing(Examiner& examiner) {
   }
 }
 
+constexpr uint64_t kKbPerSecond = 5 * 1024;
+
 /// A fault of a data source's buffers of the kernel, and the lines that are better.
 struct DrainProblem {
   Sentence what;
@@ -166,15 +168,12 @@ struct DrainProblem {
 /// Source: the diagnoses of trace processor v58, and its threshold of 5 MB/s.
 /// @param start_ns time of the session's start, since boot
 std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_t start_ns) {
-  constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384, kSmallKb = 1024, kKbPerSecond = 5 * 1024;
+  constexpr uint64_t kLongMs = 2000, kLargeKb = 16'384, kSmallKb = 1024;
   constexpr uint64_t kShortestMs = 100, kLongestMs = 60'000, kUsualMs = 250;
   constexpr int64_t kLateNs = 300'000'000'000;
   constexpr const char* kKeeps = "keeps the kernel's buffers from overrunning";
   const uint64_t kb = source.ftrace_buffer_kb.value_or(0);
   const uint64_t ms = source.ftrace_drain_period_ms.value_or(0);
-  const auto size_for = [&](uint64_t period_ms) {
-    return std::bit_ceil(std::max(kKbPerSecond * period_ms / 1000, kSmallKb));
-  };
   std::vector<DrainProblem> problems;
   const auto add_drained = [&](const char* text, const char* reason, uint64_t buffer_kb) {
     problems.push_back({Say("The kernel's buffers are drained every {} ms{}.",
@@ -184,8 +183,9 @@ std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_
   const bool is_short = ms > 0 && ms < kShortestMs;
   // A longer period needs a buffer that is larger by as much.
   if (is_short)
-    add_drained(", which takes CPU time", "takes less CPU time, and loses no more",
-                kb == 0 ? 0 : std::max(std::bit_ceil(kb * kUsualMs / ms), size_for(kUsualMs)));
+    add_drained(
+        ", which takes CPU time", "takes less CPU time, and loses no more",
+        kb == 0 ? 0 : std::max(std::bit_ceil(kb * kUsualMs / ms), KernelBufferKb(kUsualMs)));
   if (ms > kLongestMs || (ms >= kLongMs && kb == 0)) add_drained(" only", kKeeps, 0);
   if (kb > 0 && ms > 0 && kb * 1000 < kKbPerSecond * ms)
     problems.push_back(
@@ -193,7 +193,7 @@ std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_
              "that writes more than {} KiB/s loses events.",
              Number("buffer_size_kb", kb), Number("drain_period_ms", ms),
              Number("kib_per_s", kb * 1000 / ms)),
-         kKeeps, 0, is_short || ms > kLongestMs ? 0 : size_for(ms)});
+         kKeeps, 0, is_short || ms > kLongestMs ? 0 : KernelBufferKb(ms)});
   else if (kb > 0 && kb < kSmallKb)
     problems.push_back(
         {Say("The kernel's buffers have {} KiB for each CPU only.", Number("buffer_size_kb", kb)),
@@ -219,7 +219,7 @@ void ExamineDrain(Examiner& examiner) {
         finding.harm = Harm::kInfo;
       for (const auto& [field, value] :
            {std::pair{"drain_period_ms", problem.drain_ms}, {"buffer_size_kb", problem.buffer_kb}})
-        if (value > 0)
+        if (value > 0 && !(value == problem.buffer_kb && examiner.HasFound("ftrace.overrun")))
           finding.changes.push_back(
               {fmt::format("data_sources[{}].config.ftrace_config.{}", i, field),
                std::to_string(value), problem.reason, true});
@@ -227,6 +227,10 @@ void ExamineDrain(Examiner& examiner) {
 }
 
 }  // namespace
+
+uint64_t KernelBufferKb(uint64_t drain_period_ms) {
+  return std::bit_ceil(std::max(kKbPerSecond * drain_period_ms / 1000, uint64_t{1024}));
+}
 
 void ExamineConfig(Examiner& examiner) {
   if (!examiner.has_config()) return;

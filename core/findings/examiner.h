@@ -92,6 +92,10 @@ void ExamineIgnored(Examiner& examiner);
 void ExamineConfigSources(Examiner& examiner);
 void ExamineConfig(Examiner& examiner);
 
+/// Returns the size of the kernel's buffer of a CPU that writes 5 MB/s and is drained that often,
+/// which trace processor finds enough: KiB, a power of two, at least 1 MiB.
+uint64_t KernelBufferKb(uint64_t drain_period_ms);
+
 // Words that several of them use.
 
 /// Returns the replay's facts of the buffer, or nullptr if there are none.

@@ -130,7 +130,8 @@ struct Problems {
 struct ReplayedBuffer {
   BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
-  std::optional<ConfigChange> size;  // the size that it needs; absent: a larger one keeps no more
+  std::optional<ConfigChange> size;  // that it needs, by replays; absent: none is known
+  bool no_size_helps = false;        // a replay shows that a larger one keeps no more
   std::optional<Reach> reach;        // of a ring that overwrote unread data before its only read
   /// Re-commits that break the rules, refused by the buffer, which had all their packets.
   uint64_t harmless_recommits = 0;

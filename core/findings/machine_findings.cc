@@ -39,7 +39,7 @@ struct CpuSum {
 /// Adds the kernel's buffers as the config has them, and a size with what the CPU that lost most
 /// overwrote each time that its buffer was full; twice their size where that is not known.
 void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Finding& finding) {
-  constexpr uint64_t kLeastKb = 8192, kNsPerSecond = 1'000'000'000;
+  constexpr uint64_t kLeastKb = 8192, kNsPerSecond = 1'000'000'000, kShortestDrainMs = 100;
   const auto& sources = examiner.config.sources;
   const auto source = std::ranges::find(sources, kFtraceSource, &ConfiguredSource::name);
   if (source == sources.end()) return;
@@ -49,7 +49,7 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
       "The kernel's buffer of a CPU ({}) was full before it was drained ({}).",
       kb > 0 ? Size("kernel_buffer_bytes", kb * kKiB) : "default size",
       period_ms > 0 ? Say("every {} ms", Number("drain_period_ms", period_ms)) : "default period");
-  uint64_t size_kb = std::max(kLeastKb, kb * 2), most = 0;
+  uint64_t size_kb = std::max({kLeastKb, kb * 2, KernelBufferKb(period_ms)}), most = 0;
   Sentence rate;
   for (const auto& [cpu, counters] : ftrace.cpus()) {
     const uint64_t overrun = counters[FtraceCounter::kOverrun].delta().value_or(0);
@@ -61,14 +61,14 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
     const uint64_t need = (kb * kKiB + bytes) / 5 * 6;  // with a fifth as a reserve
     const uint64_t read = counters[FtraceCounter::kReadEvents].delta().value_or(0);
     const auto seconds = static_cast<uint64_t>(examiner.session()->length_ns()) / kNsPerSecond;
-    size_kb = std::bit_ceil(need / kKiB + 1);
-    rate =
-        Say(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
-            Number("events_per_s", (overrun + read) / std::max<uint64_t>(seconds, 1)),
-            Number("events_overwritten", lost), Size("bytes_overwritten", bytes),
-            period_ms == 0 ? Sentence()
-                           : Say("; drain_period_ms: {} would do for this size",
-                                 Number("drain_period_ms_for_size", period_ms * kb * kKiB / need)));
+    size_kb = std::max(std::bit_ceil(need / kKiB + 1), KernelBufferKb(period_ms));
+    const uint64_t shorter_ms = TypedPeriod(period_ms * kb * kKiB / need);
+    rate = Say(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
+               Number("events_per_s", (overrun + read) / std::max<uint64_t>(seconds, 1)),
+               Number("events_overwritten", lost), Size("bytes_overwritten", bytes),
+               shorter_ms < kShortestDrainMs ? Sentence()
+                                             : Say("; drain_period_ms: {} would do for this size",
+                                                   Number("drain_period_ms_for_size", shorter_ms)));
   }
   finding.cause += rate;
   finding.changes.push_back({fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",

@@ -108,8 +108,9 @@ void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFact
   under_way_ = &commit;
   Sequence& sequence = sequences_[commit.sequence];
   if (sequence.dropping_since_ns && now_.time_ns)
-    sequence.report.dropped_ns +=
-        *now_.time_ns - std::min(*now_.time_ns, *sequence.dropping_since_ns);
+    sequence.report.dropped_ns =
+        std::max(sequence.report.dropped_ns,
+                 *now_.time_ns - std::min(*now_.time_ns, *sequence.dropping_since_ns));
   sequence.dropping_since_ns.reset();
   if (abort) {
     sequence.abort = abort;

@@ -33,36 +33,38 @@ struct AbortRow {
   const char* name;
   const char* text;
   const char* proof;   // follows `text`, with members of AbortFacts in braces
-  const char* remedy;  // for full shared memory
+  const char* otherwise;  // what helps beside more shared memory: "let writers wait"
 };
 template <>
 inline constexpr auto kEnumRows<AbortReason> = EnumTable<AbortRow>({
     {AbortReason::kNotShown, "not_shown", "the shared memory was full; the log does not show why",
      ": it has {size}, and the producer had committed only {window}; its other writers can have "
      "held the chunks",
-     "perhaps more shared memory for the producer"},
+     "let writers wait (BUFFER_EXHAUSTED_STALL_THEN_DROP)"},
     {AbortReason::kLargePacket, "large_packet", "a packet was larger than the shared memory",
      ": {packet} of it were committed before it was aborted, and the shared memory has {size}",
-     "shared memory that is larger than the packet, or smaller packets with a delay between them"},
+     "write smaller packets, with pauses between them"},
     {AbortReason::kBurst, "burst",
      "the producer wrote a burst that its shared memory does not hold",
-     ": it committed {window}, and its shared memory has {size}", "shared memory for the burst"},
+     ": it committed {window}, and its shared memory has {size}",
+     "let writers wait (BUFFER_EXHAUSTED_STALL_THEN_DROP), or write smaller packets with pauses "
+     "between them"},
     {AbortReason::kServiceQuiet, "service_quiet",
      "the shared memory was full while the service was blocked",
      ": nothing was committed for {quiet}; then {window}, and the shared memory has {size}",
-     "shared memory for the burst"},
+     "let writers wait (BUFFER_EXHAUSTED_STALL_THEN_DROP)"},
     {AbortReason::kHeldByWriters, "held_by_writers",
      "the producer's writers held all chunks of the shared memory", ": {full}",
-     "more chunks than writers that hold one, or fewer writers"},
+     "let fewer writers write at a time"},
     {AbortReason::kHeldBack, "held_back", "the producer held complete chunks back",
-     " for {held} or more: {full}", "a shorter shmem_batch_commits_duration_ms, or flushes"},
+     " for {held} or more: {full}", "use a shorter shmem_batch_commits_duration_ms, or flushes"},
     {AbortReason::kServiceLate, "service_late",
      "the service was late to free chunks of the shared memory",
      ": chunks waited {waiting} for it: {full}",
-     "shared memory for the time that the service takes"},
+     "let writers wait (BUFFER_EXHAUSTED_STALL_THEN_DROP)"},
     {AbortReason::kHeldByRecorder, "held_by_recorder",
      "the recorder held the producer's requests back", ": they waited {held} for it",
-     "shared memory for the time that the recorder takes, or a read of the session after its end"},
+     "read the session after its end"},
 });
 
 /// What the log shows of the moment in which a writer aborted a packet.

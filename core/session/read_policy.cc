@@ -81,7 +81,7 @@ Status ReadPolicy::AtEnd(bool is_plain) {
       RS_RETURN_IF_ERROR(ReadForFile(Session::Reach::kFreed));
   } else if (!is_clone && !is_plain) {
     RS_RETURN_IF_ERROR(FinishLastReads({}));
-    reads_all |= mode_ == ReadsMode::kAuto && !has_recorded_reads_;
+    reads_all |= mode_ == ReadsMode::kAuto && !has_recorded_reads_ && !is_consumer_gone_;
   }
   // Nothing was written to a buffer after it was freed: reading it now or then is the same.
   if (reads_all && !is_clone) RS_RETURN_IF_ERROR(ReadAll({}, Session::Reach::kFreed));

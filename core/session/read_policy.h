@@ -66,6 +66,7 @@ struct ReadsUsed {
   std::string like;             // the trace whose reads these are; empty: none
   uint64_t like_packets = 0;    // in that trace, without the service's own
   uint64_t like_explained = 0;  // of these, returned in their place, from the first one on
+  std::vector<std::string> not_applied;  // settings of --config that no replay can apply
   /// Of each ReadPass of the log, in order: true if it read all buffers and ended before its limit,
   /// so that it left nothing. Empty if the buffers were others than recorded, or read otherwise.
   std::vector<bool> left_nothing;
@@ -95,6 +96,8 @@ class ReadPolicy {
   /// A record shows that the service reads for a file.
   Status OnFileRead();
   Status OnRecordedRead(const ReadPass& read);
+  /// The consumer disconnects. The recorder that saw it would have seen its reads, too.
+  void OnConsumerGone() { is_consumer_gone_ = true; }
   Status BeforeFreed(BufferId buffer) { return FinishLastReads(buffer); }
   /// The log ends. A clone that is replayed is read afterwards, and nothing else.
   /// @param is_plain the log consists of plain operations that are replayed just as written
@@ -129,6 +132,7 @@ class ReadPolicy {
   /// Of recorded reads, the last pass of each reader, if it reached its limit.
   std::vector<ReadPass> limited_;
   bool has_recorded_reads_ = false;
+  bool is_consumer_gone_ = false;
   std::optional<bool> for_file_;  // kAuto: once it matters
   ReadsUsed used_;
 };

@@ -54,6 +54,8 @@ std::string ReadsNotes(const ReadsUsed& used) {
     add(fmt::format("No choice of reads explains more than the first {} of {} of {}.",
                     WithCommas(used.like_explained), Count(used.like_packets, "packet"),
                     Printable(used.like)));
+  if (!used.not_applied.empty())
+    add("No replay can apply these settings of the config: " + Joined(used.not_applied) + ".");
   return Joined(notes, " ");
 }
 

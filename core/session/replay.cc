@@ -52,6 +52,9 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(reads_.OnFileRead());
   if (const auto* freed = std::get_if<BufferFreed>(&op.body))
     RS_RETURN_IF_ERROR(reads_.BeforeFreed(freed->id));
+  if (const auto* changed = std::get_if<SessionChanged>(&op.body);
+      changed != nullptr && changed->change == SessionChange::kConsumerGone)
+    reads_.OnConsumerGone();
   if (const auto* read = std::get_if<ReadPass>(&op.body)) return reads_.OnRecordedRead(*read);
   if (const auto* clone = std::get_if<CloneRead>(&op.body))
     return session_.ReadClone(clone->buffer);

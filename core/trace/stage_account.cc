@@ -62,9 +62,11 @@ std::string NameOf(const SequenceStages& sequence, bool below_process) {
 StageCount KernelLosses(const FtraceCounters& counters) {
   StageCount sum;
   for (const auto& [number, cpu] : counters.cpus()) {
-    if (!cpu[FtraceCounter::kOverrun].delta()) sum.places += cpu.bundles_after_loss;
-    for (const FtraceCounter each :
-         {FtraceCounter::kOverrun, FtraceCounter::kCommitOverrun, FtraceCounter::kDroppedEvents})
+    const std::optional<uint64_t> overrun = cpu[FtraceCounter::kOverrun].delta();
+    if (!overrun) sum.places += cpu.bundles_after_loss;
+    // Without a bundle after a loss, nobody would have read what was overwritten.
+    if (cpu.bundles_after_loss > 0) sum.count.packets += overrun.value_or(0);
+    for (const FtraceCounter each : {FtraceCounter::kCommitOverrun, FtraceCounter::kDroppedEvents})
       sum.count.packets += cpu[each].delta().value_or(0);
   }
   return sum;
