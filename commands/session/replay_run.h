@@ -54,13 +54,13 @@ std::string BuffersText(const ReplayOutcome& outcome);
 /// What the choices make of a session's records.
 struct ReplayInput {
   const ReplayChoices& choices;
-  ReadsChoice reads = choices.reads;     // of the choices, or as the config has them
-  SessionConfig config = {};             // that the session is to have had
-  std::string config_text = {};          // the same as the user wrote it
-  bool is_reconfigured = false;          // that differs from what the log has
+  ReadsChoice reads = choices.reads;          // of the choices, or as the config has them
+  SessionConfig config = {};                  // that the session is to have had
+  std::string config_text = {};               // the same as the user wrote it
+  bool is_reconfigured = false;               // that differs from what the log has
   std::vector<std::string> not_applied = {};  // settings of `config`: what producers did is logged
-  std::optional<FoundReads> found = {};  // if --reads like= asks for them
-  std::optional<CloneFacts> clone = {};  // that is replayed, with the buffers of the config
+  std::optional<FoundReads> found = {};       // if --reads like= asks for them
+  std::optional<CloneFacts> clone = {};       // that is replayed, with the buffers of the config
   /// Absent: they do not matter, as nothing changes the buffers or no read has a limit.
   std::shared_ptr<RecordedReads> recorded_reads = {};
 

@@ -32,7 +32,7 @@ struct AbortRow {
   AbortReason value;
   const char* name;
   const char* text;
-  const char* proof;   // follows `text`, with members of AbortFacts in braces
+  const char* proof;      // follows `text`, with members of AbortFacts in braces
   const char* otherwise;  // what helps beside more shared memory: "let writers wait"
 };
 template <>

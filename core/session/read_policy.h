@@ -62,10 +62,10 @@ struct ReadsUsed {
   uint64_t seen_in_file = 0;          // recorded because the service's file had grown
   /// Bytes of max_file_size_bytes, where the replay reads more: the service's file ends there.
   uint64_t exceeded_file_bytes = 0;
-  uint64_t left_out = 0;        // of the log's own, after an assumed read had been made
-  std::string like;             // the trace whose reads these are; empty: none
-  uint64_t like_packets = 0;    // in that trace, without the service's own
-  uint64_t like_explained = 0;  // of these, returned in their place, from the first one on
+  uint64_t left_out = 0;                 // of the log's own, after an assumed read had been made
+  std::string like;                      // the trace whose reads these are; empty: none
+  uint64_t like_packets = 0;             // in that trace, without the service's own
+  uint64_t like_explained = 0;           // of these, returned in their place, from the first one on
   std::vector<std::string> not_applied;  // settings of --config that no replay can apply
   /// Of each ReadPass of the log, in order: true if it read all buffers and ended before its limit,
   /// so that it left nothing. Empty if the buffers were others than recorded, or read otherwise.
