@@ -13,6 +13,8 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
+#include "core/base/wire.h"
+#include "core/perfetto/trace_config_facts.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
 
@@ -40,19 +42,19 @@ std::string RecordsText(const Damage& damage) {
 }
 
 /// The recorder's last record: why it ended. And how exact the recording is, by all its records.
-void ReportEnd(Report& report, const SessionSummary& session) {
+void ReportEnd(Report& report, const SessionSummary& session, const Verdicts& verdicts) {
   const std::optional<RecordingEnded>& end = session.end;
   report.Data("recording_end", end ? Json({{"ending", Name(end->ending)},
                                            {"sessions", end->sessions},
                                            {"producers", end->producers},
                                            {"gaps", end->gaps}})
                                    : Json());
-  AddInexact(report, session.verdicts);
+  AddInexact(report, verdicts);
   if (!end) return;
   report.Fact("ended", RowOf(end->ending).text);
   // Of a recording without its end it is not known.
   if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
-    report.Fact("verdict", VerdictSentence(session.verdicts, session.chunks == 0));
+    report.Fact("verdict", VerdictSentence(verdicts, session.chunks == 0));
 }
 
 void ReportFacts(Report& report, const SessionSummary& session) {
@@ -101,9 +103,9 @@ void ReportFacts(Report& report, const SessionSummary& session) {
   if (session.recorder_gaps > 0)
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
-  ReportEnd(report, session);
+  Verdicts marks = VerdictsOf(session);
+  ReportEnd(report, session, marks);
   report.EndFacts();
-  Verdicts marks = session.verdicts;
   std::erase_if(marks, [](const RecordingVerdict& verdict) {
     return verdict.reason == InexactReason::kRecords;  // "gaps"
   });
@@ -258,6 +260,26 @@ void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
                {"cleanly_closed", info.cleanly_closed},
                {"damage_count", info.damage_count},
                {"damage", DamageTable(info.damage).ToJson()}});
+}
+
+Verdicts VerdictsOf(const SessionSummary& session) {
+  Verdicts verdicts = session.verdicts;
+  const bool is_streamed = std::ranges::any_of(session.life, [](const LifeEvent& event) {
+    return event.Is<TraceConfigRecord>() &&
+           ReadTraceConfigFacts(wire::AsBytes(event.detail)).write_into_file;
+  });
+  if (!is_streamed || !session.header.tool.starts_with("ringscope 0.1.")) return verdicts;
+  const auto add = [&](InexactReason reason, size_t kind, const char* detail) {
+    if (const uint64_t times = session.counts[kind]; times > 0)
+      verdicts.push_back({.reason = reason, .times = times, .detail = detail});
+  };
+  add(InexactReason::kReads, OpKindOf<ReadPass>(),
+      "a recorder before version 0.2 logged reads for a file before commits that the service may "
+      "have handled first, and some of them as two");
+  add(InexactReason::kClone, OpKindOf<CloneRequested>(),
+      "a recorder before version 0.2 logged a clone when it was asked for, perhaps before a read "
+      "that the service did first");
+  return verdicts;
 }
 
 std::string IncompleteText(const std::string& path, const LogInfo& info) {

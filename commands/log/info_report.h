@@ -7,6 +7,7 @@
 
 #include "commands/shell/command.h"
 #include "commands/view/report.h"
+#include "core/examine/loss_words.h"
 #include "formats/inputs/log_check.h"
 
 namespace ringscope {
@@ -23,6 +24,9 @@ Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optio
 std::string ExtentText(const LogInfo& info);
 /// For a log that was not closed: how far it goes, and that it is being recorded, if so.
 std::string IncompleteText(const std::string& path, const LogInfo& info);
+/// Returns in what the recording of a session is not exact: its marks, and for a session with a
+/// file what recorders before version 0.2 did not know of the order of its reads and clones.
+Verdicts VerdictsOf(const SessionSummary& session);
 /// Returns true for a copy of a log that was not closed.
 bool IsCutOff(const LogInfo& info);
 /// Adds format, extent and damage to the document.

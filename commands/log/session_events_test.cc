@@ -161,5 +161,45 @@ TEST(InfoOfSession, BuffersAlone_AreNotListed) {
   EXPECT_THAT(text, Not(HasSubstr("what happened")));
 }
 
+/// A log of a session with one read and one clone.
+struct OldLogCase {
+  const char* name;
+  const char* tool;
+  const char* config;  // as hex digits
+  size_t marks;
+};
+class OrderOfReads : public ::testing::TestWithParam<OldLogCase> {};
+
+// Recorders before version 0.2 did not wait for what the service had handled before such a read.
+TEST_P(OrderOfReads, OfOldRecorders_IsNotKnown) {
+  const TempFolder folder;
+  const std::string log = folder.Write(
+      "a.ops.jsonl",
+      fmt::format(R"({{"op":"header","tool":"{}","source":"shm","description":"recorded live"}}
+{{"op":"session_start","session":1}}
+{{"op":"config","config":"{}","session":1}}
+{{"op":"read","reason":"file","session":1}}
+{{"op":"clone","clone":1,"session":1}}
+{{"op":"recording_end","ending":"signal"}}
+)",
+                  GetParam().tool, GetParam().config));
+  const Json info = LifeDocument(log);
+  EXPECT_EQ(info.contains("inexact") ? info["inexact"].size() : 0, GetParam().marks);
+  const bool is_known = GetParam().marks == 0;
+  EXPECT_EQ(RunCommand(InfoCommand(), {log}).out.find("before version 0.2") == std::string::npos,
+            is_known);
+  EXPECT_EQ(RunCommand(VerifyCommand(), {log}).out.find("The recording is not exact") ==
+                std::string::npos,
+            is_known);
+}
+
+constexpr const char* kWritesIntoFile = "4001";
+INSTANTIATE_TEST_SUITE_P(
+    Logs, OrderOfReads,
+    ::testing::Values(OldLogCase{"Streamed", "ringscope 0.1.0", kWritesIntoFile, 2},
+                      OldLogCase{"StreamedByThisVersion", "ringscope 0.2.0", kWritesIntoFile, 0},
+                      OldLogCase{"NotStreamed", "ringscope 0.1.0", "", 0}),
+    [](const auto& test) { return test.param.name; });
+
 }  // namespace
 }  // namespace ringscope

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "commands/log/info_report.h"
 #include "commands/log/log_copy.h"
+#include "commands/session/loss_view.h"
 #include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/input.h"
@@ -37,6 +40,8 @@ void SetUp(CLI::App& app, VerifyArgs& args) {
   AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
+constexpr size_t kVerdictIndent = 2;
+
 void ReportVerdict(Report& report, const std::string& path, const LogInfo& info) {
   const bool good = info.damage_count == 0;
   report.Title(Printable(path),
@@ -55,6 +60,12 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
   } else if (good && info.format == LogFormat::kCommitLog && !info.cleanly_closed) {
     report.Paragraph("Logs were concatenated: a copy by --repair has one index for all.", "  ");
   }
+  Verdicts verdicts;
+  for (const SessionSummary& session : info.sessions)
+    std::ranges::move(VerdictsOf(session), std::back_inserter(verdicts));
+  AddInexact(report, verdicts);
+  if (!verdicts.empty())
+    report.Print("  The recording is not exact.\n" + VerdictLines(verdicts, kVerdictIndent));
 }
 
 /// Reports a trace, and writes what is whole of it.
