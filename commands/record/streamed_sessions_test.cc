@@ -1,6 +1,6 @@
-// Sessions that the service writes into a file while producers are busy: the recorder logs the
-// reads that it sees in the file, and the replay must equal the file wherever the log is not
-// marked. RINGSCOPE_RECORDINGS sets how often.
+// Sessions that the service writes into a file, and clones of them, while producers are busy: the
+// recorder logs the reads that it sees in the file, and the replay must equal the file in all
+// packets and counters wherever the log is not marked. RINGSCOPE_RECORDINGS sets how often.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,15 +25,19 @@ struct StreamedCase {
   uint64_t period_ms;
   uint64_t flush_mode;   // write_flush_mode
   bool scrapes = false;  // producers are asked for no flush: they are scraped each second
+  int clones = 0;        // that are made meanwhile
 };
-constexpr StreamedCase kStreamedCases[] = {
-    {"ByTheClock", 100, 2}, {"AfterFlushes", 200, 3}, {"ScrapedEachSecond", 100, 2, true}};
+constexpr StreamedCase kStreamedCases[] = {{"ByTheClock", 100, 2},
+                                           {"AfterFlushes", 200, 3},
+                                           {"ScrapedEachSecond", 100, 2, true},
+                                           {"Cloned", 100, 2, false, 2}};
 
 std::string StreamedConfig(const StreamedCase& streamed) {
   ipc::TraceConfig config;
   config.buffers = {{.size_kb = 64, .experimental_mode = 1}, {.size_kb = 256}};
   config.data_sources = {{{.name = "often", .target_buffer = 0}},
                          {{.name = "large", .target_buffer = 1}}};
+  config.unique_session_name = "streamed";
   std::string encoded = Encode(config);
   wire::AppendUint(encoded, 8, 1);  // write_into_file
   wire::AppendUint(encoded, 9, streamed.period_ms);
@@ -67,12 +71,42 @@ void Stream(Producer* producer, uint32_t seed, const std::atomic<bool>& freed) {
   while (!freed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// @return whether the log is exact
-bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
+UniqueFd NewFileAt(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+}
+
+/// Waits some time, and clones the session into a file of its own.
+void MakeClone(LiveRecording& run, const std::string& path, std::mt19937& random) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 + random() % 300));
+  const UniqueFd file = NewFileAt(path);
+  Consumer holder = Consumer::Connect(run.consumer_listen()).value();
+  const uint64_t request = holder.StartClone("streamed", &file).value();
+  EXPECT_TRUE(holder.WaitForClone(request));
+}
+
+/// Compares a file with what a replay of the log gives. @return whether they are equal
+bool IsEqual(const std::string& path, const TraceContent& replayed, bool is_exact) {
+  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
+  EXPECT_GT(written.packets.size(), 100u);
+  const std::string difference = TraceDifference(written, replayed);
+  if (is_exact) {
+    EXPECT_EQ(difference, "");
+  }
+  return difference.empty();
+}
+
+struct StreamedCounts {
+  int sessions = 0;
+  int clones = 0;
+  int exact = 0;  // logs without a mark
+  int equal = 0;  // files, those of clones included
+};
+
+void RecordStreamed(const StreamedCase& streamed, uint32_t seed, StreamedCounts& counts) {
   LiveRecording run;
   const TempFolder folder;
   const std::string path = folder.File("out.pftrace");
-  const UniqueFd file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  const UniqueFd file = NewFileAt(path);
   Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
   EXPECT_TRUE(consumer.EnableTracing(StreamedConfig(streamed), &file));
   std::atomic<bool> freed = false;
@@ -93,7 +127,11 @@ bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
       Stream(producers[static_cast<size_t>(i)].get(), seed * 10 + static_cast<uint32_t>(i), freed);
     });
   EXPECT_TRUE(run.log().WaitFor<DataSourceStarted>(2 * kStreamingProducers));
-  std::this_thread::sleep_for(kStreamedFor);
+  const auto end = std::chrono::steady_clock::now() + kStreamedFor;
+  std::mt19937 random(seed);
+  for (int i = 1; i <= streamed.clones; ++i)
+    MakeClone(run, folder.File(fmt::format("clone{}.pftrace", i)), random);
+  std::this_thread::sleep_until(end);
   EXPECT_TRUE(consumer.DisableTracing());
   EXPECT_TRUE(consumer.WaitUntilDisabled());
   EXPECT_TRUE(consumer.FreeBuffers());
@@ -109,18 +147,21 @@ bool RecordStreamed(const StreamedCase& streamed, uint32_t seed) {
   }
   EXPECT_GE(reads, 3u);
   const std::vector<Inexact> marks = run.log().All<Inexact>();
-  for (const Inexact& mark : marks)
-    EXPECT_TRUE(mark.reason == InexactReason::kReads || mark.reason == InexactReason::kOrder);
-  const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
-  EXPECT_GT(written.packets.size(), 1000u);
-  const TraceContent replayed = ContentOfSessions(run.opener()).value().at(1);
-  const std::string difference = TraceDifference(written, replayed);
-  if (marks.empty()) {
-    EXPECT_EQ(difference, "");
+  for (const Inexact& mark : marks) {
+    EXPECT_TRUE(mark.reason == InexactReason::kReads || mark.reason == InexactReason::kOrder ||
+                (streamed.clones > 0 && mark.reason == InexactReason::kClone));
+    fmt::print("marked: {}\n", mark.detail);
   }
-  fmt::print("{} packets, {} reads, {} marked, {}\n", written.packets.size(), reads, marks.size(),
-             difference.empty() ? "equal" : difference);
-  return marks.empty();
+  const bool is_exact = marks.empty();
+  ++counts.sessions;
+  counts.exact += is_exact ? 1 : 0;
+  counts.equal += IsEqual(path, ContentOfSessions(run.opener()).value().at(1), is_exact) ? 1 : 0;
+  const auto clones = ContentOfClones(run.opener()).value();
+  for (const auto& [clone, content] : clones) {
+    ++counts.clones;
+    const std::string file_name = folder.File(fmt::format("clone{}.pftrace", clone));
+    counts.equal += IsEqual(file_name, content, is_exact) ? 1 : 0;
+  }
 }
 
 class StreamedSessions : public ::testing::TestWithParam<StreamedCase> {};
@@ -128,10 +169,12 @@ class StreamedSessions : public ::testing::TestWithParam<StreamedCase> {};
 TEST_P(StreamedSessions, ReplayEqualsTheFile) {
   const char* const chosen = std::getenv("RINGSCOPE_RECORDINGS");
   const int recordings = chosen == nullptr ? 1 : std::atoi(chosen);
-  int exact = 0;
+  StreamedCounts counts;
   for (int i = 0; i < recordings && !HasFailure(); ++i)
-    exact += RecordStreamed(GetParam(), static_cast<uint32_t>(i) + 1) ? 1 : 0;
-  fmt::print("{} of {} recordings are exact\n", exact, recordings);
+    RecordStreamed(GetParam(), static_cast<uint32_t>(i) + 1, counts);
+  EXPECT_EQ(counts.clones, counts.sessions * GetParam().clones);
+  fmt::print("{} sessions with {} clones: {} logs without marks, {} files equal\n", counts.sessions,
+             counts.clones, counts.exact, counts.equal);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamedSessions, ::testing::ValuesIn(kStreamedCases),
