@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "commands/record/process.h"
+#include "commands/record/event_loop.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/memory_run.h"

@@ -142,23 +142,22 @@ Status ConnectionPair::ReadService(bool in_order) {
 
 Status ConnectionPair::PassClientFrames() {
   if (state_ != State::kOpen) return {};
-  if (yields_) {
-    NoteWaiting();
+  if (!tap_->is_awaited()) {
+    RS_RETURN_IF_ERROR(ReadAhead());
+    const bool has_work = next_ || wants_scrape_ || client_closed_;
+    if (has_work && TakeTurn()) RS_RETURN_IF_ERROR(PassBatch());
+    if (state_ != State::kOpen) return {};
+  }
+  if (tap_->is_awaited() || !has_turn_) {
+    // Notes that frames of the client have arrived which cannot be passed on now.
+    if (!waits_since_ && (next_ || !client_.unread().empty()))
+      waits_since_ = EventLoop::Clock::now();
     return {};
   }
-  RS_RETURN_IF_ERROR(ReadAhead());
-  const bool has_work = next_ || wants_scrape_ || client_closed_;
-  if (has_work && TakeTurn()) RS_RETURN_IF_ERROR(PassBatch());
-  if (state_ == State::kOpen && !has_turn_) NoteWaiting();
-  if (state_ != State::kOpen || !has_turn_) return {};
   if (next_ || client_closed_ || buffers_.collected || tap_->phase() == Phase::kFull ||
       turns_.IsWanted(*this))
     Yield();
   return {};
-}
-
-void ConnectionPair::NoteWaiting() {
-  if (!waits_since_ && (next_ || !client_.unread().empty())) waits_since_ = EventLoop::Clock::now();
 }
 
 bool ConnectionPair::TakeTurn(bool next) {
@@ -207,12 +206,13 @@ Status ConnectionPair::PassBatch() {
 
 void ConnectionPair::Yield() {
   if (tap_->has_passed()) tap_->AskConfirmation(service_, buffers_.all);
-  yields_ = tap_->is_awaited();
-  if (yields_) {
+  if (tap_->is_awaited()) {
     if (!tap_->IsBeingServed() || longest_wait_) return;
     longest_wait_ = recording_.loop.CallAfter(recording_.longest_wait, [this] {
       tap_->StopWaiting();
-      Resume();
+      if (state_ != State::kOpen || tap_->is_awaited()) return;
+      Yield();
+      AfterEvent({}, kClient);
     });
     return;
   }
@@ -223,6 +223,7 @@ void ConnectionPair::Yield() {
 
 Status ConnectionPair::PassServiceFrames(bool in_order) {
   const auto carries = [this](const ipc::Frame& frame) { return tap_->CarriesDescriptor(frame); };
+  const bool was_awaited = tap_->is_awaited();
   size_t frames = 0;
   only_confirmed_ = false;
   while (service_closed_ || !tap_->HoldsServiceFrames()) {
@@ -239,7 +240,7 @@ Status ConnectionPair::PassServiceFrames(bool in_order) {
     RS_RETURN_IF_ERROR(tap_->FromService(std::move(*frame), client_));
   }
   unordered_.clear();
-  const bool confirmed = yields_ && !tap_->is_awaited();
+  const bool confirmed = was_awaited && !tap_->is_awaited();
   only_confirmed_ = confirmed && frames == 1 && service_.unread().empty();
   if (confirmed && state_ == State::kOpen) Yield();
   return {};

@@ -112,8 +112,6 @@ class ConnectionPair {
   Status ReadService(bool in_order);
   Status PassClientFrames();
   Status PassBatch();
-  /// Notes that frames of the client have arrived which cannot be passed on now.
-  void NoteWaiting();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
   /// Passes on what the service sent. Requests that are under way together are logged in the order
@@ -152,7 +150,6 @@ class ConnectionPair {
   bool has_turn_ = false;
   bool wants_scrape_ = false;
   bool is_prepared_ = false;     // Tap::Prepare was called for `next_`, or for the end
-  bool yields_ = false;          // the turn ends when the service has replied
   bool only_confirmed_ = false;  // the last call of PassServiceFrames has passed nothing else
   /// Buffers of replies to others that were sent before or after one that is there.
   std::set<BufferId> unordered_;

@@ -1,6 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 #define RINGSCOPE_COMMANDS_RECORD_EVENT_LOOP_H_
 
+#include <signal.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include <chrono>
@@ -8,8 +10,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "commands/record/socket.h"
 #include "core/base/result.h"
@@ -86,6 +90,54 @@ class EventLoop {
   std::unordered_map<uint64_t, const Watched*> watched_;  // by id: descriptors come back
   /// By time; those that were cancelled stay until they are due, or first.
   std::multimap<Clock::time_point, Timer::weak_type> calls_;
+};
+
+/// A program that was started here.
+class ChildProcess {
+ public:
+  /// Checks that a program can be started. kIo: it is not there.
+  static Status Check(const std::string& program);
+  /// Starts it with this process's environment.
+  /// @param command the program, looked for in PATH, and its arguments
+  static Result<std::unique_ptr<ChildProcess>> Start(const std::vector<std::string>& command);
+
+  pid_t pid() const { return pid_; }
+  /// Calls `on_end` once the program has ended, with how it ended, as text; empty: with status 0.
+  Status WatchEnd(EventLoop& loop, std::function<void(std::string ending)> on_end);
+  /// Asks it to end, if it has not.
+  void Terminate() const;
+  /// Waits until it has ended. @return how, as text; empty: with status 0
+  std::string TakeEnding();
+
+ private:
+  ChildProcess(pid_t pid, UniqueFd fd) : pid_(pid), fd_(std::move(fd)) {}
+
+  pid_t pid_;
+  UniqueFd fd_;  // readable when the program has ended, and from then on
+  EventLoop::WatchHandle watch_;
+  bool ended_ = false;
+};
+
+/// Receives the signals that ask a program to end as events of a descriptor, until Restore: then
+/// they have their former effect again. Threads that are started meanwhile do not get them.
+class SignalWatch {
+ public:
+  static Result<SignalWatch> Create();
+  ~SignalWatch() { Restore(); }
+  SignalWatch(SignalWatch&& other) noexcept = default;
+  SignalWatch& operator=(SignalWatch&&) = delete;
+
+  /// Becomes readable when a signal has arrived.
+  int fd() const { return fd_.get(); }
+  /// Takes a signal, so that the descriptor shows the next one.
+  void Take() const;
+  void Restore();
+
+ private:
+  SignalWatch(UniqueFd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}
+
+  UniqueFd fd_;
+  sigset_t before_;
 };
 
 }  // namespace ringscope

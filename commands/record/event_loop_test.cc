@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/record/process.h"
-
 namespace ringscope {
 namespace {
 

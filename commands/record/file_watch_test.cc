@@ -1,5 +1,3 @@
-#include "commands/record/file_watch.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "commands/record/service_watch.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/memory_run.h"
 #include "commands/testing/recorded_bodies.h"

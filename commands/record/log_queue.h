@@ -18,7 +18,7 @@
 #include "core/log/op.h"
 #include "core/log/payload_mask.h"
 #include "core/log/verdict.h"
-#include "formats/io/growing_file.h"
+#include "formats/io/output_file.h"
 #include "formats/log/commit_log_writer.h"
 
 namespace ringscope {

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "commands/record/event_loop.h"
 #include "commands/record/log_queue.h"
-#include "commands/record/process.h"
 #include "commands/record/recorder.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/session_reader.h"

@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "commands/record/event_loop.h"
-#include "commands/record/file_watch.h"
-#include "commands/record/flush_watch.h"
+#include "commands/record/service_watch.h"
 #include "commands/record/session_buffers.h"
 #include "commands/record/socket.h"
 #include "core/log/op.h"

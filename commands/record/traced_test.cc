@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "commands/record/process.h"
+#include "commands/record/event_loop.h"
 #include "commands/testing/consumer.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/memory_run.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "commands/record/process.h"
+#include "commands/record/event_loop.h"
 #include "commands/record/socket.h"
 #include "core/base/result.h"
 

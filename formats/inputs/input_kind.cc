@@ -11,7 +11,6 @@
 #include "core/base/wire.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/line_reader.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/trace/perfetto_trace.h"

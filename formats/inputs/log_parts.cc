@@ -10,7 +10,7 @@
 
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
-#include "formats/io/growing_file.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 namespace {

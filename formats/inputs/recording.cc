@@ -10,7 +10,7 @@
 #include "core/base/wire.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
-#include "formats/io/growing_file.h"
+#include "formats/io/output_file.h"
 
 namespace ringscope {
 

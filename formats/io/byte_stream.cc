@@ -14,6 +14,7 @@
 
 #include "core/base/wire.h"
 #include "formats/io/descriptor_io.h"
+#include "formats/io/made_ahead.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
@@ -98,6 +99,49 @@ class CopiedSource : public ByteSource {
  private:
   const std::unique_ptr<ByteSource> source_;
   ByteSink& copy_;
+};
+
+class ReadAheadSource : public ByteSource {
+ public:
+  explicit ReadAheadSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), blocks_(kBlocks, [this](Block& block) {
+          block.size = source_->Read({block.bytes.get(), kBlockBytes});
+          return Blocks::Made{.last = !block.size || *block.size == 0};
+        }) {}
+
+  Result<size_t> ReadNext(std::span<uint8_t> into) override {
+    if (into.empty()) return size_t{0};
+    if (block_ == nullptr) block_ = &blocks_.Next();
+    if (!block_->size) return block_->size;  // an error stays, and so does the end
+    const size_t count = std::min(into.size(), *block_->size - used_);
+    std::memcpy(into.data(), block_->bytes.get() + used_, count);
+    used_ += count;
+    if (used_ == *block_->size) {
+      used_ = 0;
+      block_ = nullptr;
+    }
+    return count;
+  }
+
+  const std::string& path() const override { return source_->path(); }
+  std::optional<uint64_t> size() const override { return source_->size(); }
+
+ private:
+  // Many: one that reads ahead must not wait whenever what is read is put to use in bursts.
+  static constexpr size_t kBlocks = 16;
+  static constexpr size_t kBlockBytes = size_t{512} << 10;
+
+  struct Block {
+    /// Not a vector: what is not read takes no memory.
+    std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
+    Result<size_t> size = size_t{0};
+  };
+  using Blocks = MadeAhead<Block>;
+
+  const std::unique_ptr<ByteSource> source_;
+  Block* block_ = nullptr;  // that is being read, if one is
+  size_t used_ = 0;         // bytes of it
+  Blocks blocks_;
 };
 
 }  // namespace
@@ -207,6 +251,10 @@ std::unique_ptr<ByteSource> MakeCopiedSource(std::unique_ptr<ByteSource> source,
   return std::make_unique<CopiedSource>(std::move(source), copy);
 }
 
+std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source) {
+  return std::make_unique<ReadAheadSource>(std::move(source));
+}
+
 Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }
 
 Result<bool> ByteWindow::Fill(size_t size) {
@@ -240,6 +288,55 @@ void ByteWindow::GrowFor(size_t size) {
   static_cast<void>(buffer_.release());
   buffer_.reset(static_cast<uint8_t*>(grown));
   capacity_ = capacity;
+}
+
+Result<std::optional<std::string_view>> LineReader::Next() {
+  window_.Drop(std::exchange(returned_, 0));
+  if (in_long_line_) RS_RETURN_IF_ERROR(SkipLine());
+  start_ = window_.offset();
+  ++number_;
+  size_t searched = 0;
+  while (true) {
+    const std::string_view text = wire::AsText(window_.bytes());
+    const size_t found = text.find('\n', searched);
+    if (std::min(found, text.size()) > max_line_) {
+      in_long_line_ = true;
+      return Fail(ErrorCode::kLimit,
+                  fmt::format("the line is longer than {} bytes, the longest supported", max_line_),
+                  Here());
+    }
+    if (found != std::string_view::npos) {
+      returned_ = found + 1;
+      return text.substr(0, found);
+    }
+    searched = text.size();
+    RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(searched + 1));
+    if (more) continue;
+    if (searched == 0) return std::nullopt;
+    returned_ = searched;  // the last line may lack its line break
+    return wire::AsText(window_.bytes());
+  }
+}
+
+/// Moves to the line after the one that was too long.
+Status LineReader::SkipLine() {
+  while (true) {
+    const size_t found = wire::AsText(window_.bytes()).find('\n');
+    if (found != std::string_view::npos) {
+      window_.Drop(found + 1);
+      break;
+    }
+    window_.Drop(window_.size());
+    RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(1));
+    if (!more) break;
+  }
+  in_long_line_ = false;
+  return {};
+}
+
+bool IsBlankOrComment(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t\r");
+  return first == std::string_view::npos || line[first] == '#';
 }
 
 }  // namespace ringscope

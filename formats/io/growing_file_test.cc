@@ -1,5 +1,3 @@
-#include "formats/io/growing_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "formats/io/output_file.h"
 #include "formats/testing/files.h"
 
 namespace ringscope {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -21,17 +22,22 @@ namespace ringscope {
 //   void Fields(auto& field, Like<Note> auto& m) { field(1, m.text); }
 // A number that does not fit its type is an error.
 
-/// `T` is `Struct`, const or not.
-template <typename T, typename Struct>
-concept Like = std::same_as<std::remove_const_t<T>, Struct>;
+/// `T` is one of the structs, const or not.
+template <typename T, typename... Structs>
+concept Like = (std::same_as<std::remove_const_t<T>, Structs> || ...);
 
 namespace codec {
 
 template <typename T>
 concept Varint = std::unsigned_integral<T> || std::is_enum_v<T>;
 
+/// The views point into the message that is decoded.
 template <typename T>
-concept Scalar = Varint<T> || std::same_as<T, int32_t> || std::same_as<T, std::string>;
+concept Content =
+    std::same_as<T, std::string> || std::same_as<T, std::string_view> || std::same_as<T, Bytes>;
+
+template <typename T>
+concept Scalar = Varint<T> || std::same_as<T, int32_t> || Content<T>;
 
 template <typename T>
 concept Message = std::is_class_v<T> && !Scalar<T>;
@@ -67,7 +73,11 @@ class MessageEncoder {
   }
   template <codec::Scalar T>
   void operator()(uint32_t number, const T& value) {
-    if (value != T{}) Always(number, value);
+    if constexpr (codec::Content<T>) {
+      if (!value.empty()) Always(number, value);
+    } else if (value != T{}) {
+      Always(number, value);
+    }
   }
   template <codec::Message Struct>
   void operator()(uint32_t number, const Struct& value) {
@@ -92,9 +102,8 @@ class MessageEncoder {
   void Always(uint32_t number, int32_t value) {
     wire::AppendUint(out_, number, codec::ZigZag(value));
   }
-  void Always(uint32_t number, const std::string& value) {
-    wire::AppendBytes(out_, number, wire::AsBytes(value));
-  }
+  void Always(uint32_t number, Bytes value) { wire::AppendBytes(out_, number, value); }
+  void Always(uint32_t number, std::string_view value) { Always(number, wire::AsBytes(value)); }
   template <codec::Message Struct>
   void Always(uint32_t number, const Struct& value) {
     std::string nested;
@@ -168,9 +177,13 @@ class FieldDecoder {
     into = codec::UnZigZag(static_cast<uint32_t>(field_.value));
     return true;
   }
-  bool Take(uint32_t number, std::string& into) {
+  template <codec::Content T>
+  bool Take(uint32_t number, T& into) {
     if (!Is(number, wire::Type::kBytes)) return false;
-    into = wire::AsText(field_.bytes);
+    if constexpr (std::same_as<T, Bytes>)
+      into = field_.bytes;
+    else
+      into = wire::AsText(field_.bytes);
     return true;
   }
   template <codec::Message Struct>

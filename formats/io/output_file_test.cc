@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "formats/io/growing_file.h"
 #include "formats/testing/files.h"
 
 namespace ringscope {

@@ -3,84 +3,50 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "core/perfetto/fields.h"
+#include "formats/io/message_codec.h"
 
 namespace ringscope::ipc {
+
+using FrameFields = proto::IPCFrame;
+
+void Fields(auto& field, Like<BindService> auto& m) {
+  field(FrameFields::BindService::kServiceName, m.service_name);
+}
+void Fields(auto& field, Like<Method> auto& m) {
+  field(FrameFields::BindServiceReply::MethodInfo::kId, m.id);
+  field(FrameFields::BindServiceReply::MethodInfo::kName, m.name);
+}
+void Fields(auto& field, Like<BindServiceReply> auto& m) {
+  field(FrameFields::BindServiceReply::kSuccess, m.success);
+  field(FrameFields::BindServiceReply::kServiceId, m.service);
+  field(FrameFields::BindServiceReply::kMethods, m.methods);
+}
+void Fields(auto& field, Like<InvokeMethod> auto& m) {
+  field(FrameFields::InvokeMethod::kServiceId, m.service);
+  field(FrameFields::InvokeMethod::kMethodId, m.method);
+  field(FrameFields::InvokeMethod::kArgsProto, m.args);
+  field(FrameFields::InvokeMethod::kDropReply, m.drop_reply);
+}
+void Fields(auto& field, Like<InvokeMethodReply> auto& m) {
+  field(FrameFields::InvokeMethodReply::kSuccess, m.success);
+  field(FrameFields::InvokeMethodReply::kHasMore, m.has_more);
+  field(FrameFields::InvokeMethodReply::kReplyProto, m.reply);
+}
+
 namespace {
-
-bool Parse(Bytes message, BindService& bind) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next())
-    if (field->IsBytes(proto::IPCFrame::BindService::kServiceName))
-      bind.service_name = wire::AsText(field->bytes);
-  return reader.ok();
-}
-
-bool Parse(Bytes message, Method& method) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IPCFrame::BindServiceReply::MethodInfo::kId))
-      method.id = field->value;
-    if (field->IsBytes(proto::IPCFrame::BindServiceReply::MethodInfo::kName))
-      method.name = wire::AsText(field->bytes);
-  }
-  return reader.ok();
-}
-
-bool Parse(Bytes message, BindServiceReply& reply) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IPCFrame::BindServiceReply::kSuccess))
-      reply.success = field->value != 0;
-    if (field->IsVarint(proto::IPCFrame::BindServiceReply::kServiceId))
-      reply.service = field->value;
-    if (field->IsBytes(proto::IPCFrame::BindServiceReply::kMethods) &&
-        !Parse(field->bytes, reply.methods.emplace_back()))
-      return false;
-  }
-  return reader.ok();
-}
-
-bool Parse(Bytes message, InvokeMethod& invoke) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kServiceId)) invoke.service = field->value;
-    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kMethodId)) invoke.method = field->value;
-    if (field->IsBytes(proto::IPCFrame::InvokeMethod::kArgsProto)) invoke.args = field->bytes;
-    if (field->IsVarint(proto::IPCFrame::InvokeMethod::kDropReply))
-      invoke.drop_reply = field->value != 0;
-  }
-  return reader.ok();
-}
-
-bool Parse(Bytes message, InvokeMethodReply& reply) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IPCFrame::InvokeMethodReply::kSuccess))
-      reply.success = field->value != 0;
-    if (field->IsVarint(proto::IPCFrame::InvokeMethodReply::kHasMore))
-      reply.has_more = field->value != 0;
-    if (field->IsBytes(proto::IPCFrame::InvokeMethodReply::kReplyProto)) reply.reply = field->bytes;
-  }
-  return reader.ok();
-}
-
-template <typename Body>
-bool ParseBody(Bytes message, Frame& frame) {
-  return Parse(message, frame.body.emplace<Body>());
-}
 
 void PutPrefix(std::string& out, size_t at) {
   const size_t size = out.size() - at - kFramePrefix;
   for (size_t i = 0; i < kFramePrefix; ++i) out[at + i] = static_cast<char>(size >> (8 * i));
 }
 
-/// Starts a frame; FinishFrame must follow. @return where it starts
+/// Starts a frame; PutPrefix must follow. @return where it starts
 size_t StartFrame(std::string& out) {
-  const size_t at = out.size();
   out.append(kFramePrefix, '\0');
-  return at;
+  return out.size() - kFramePrefix;
 }
 
 }  // namespace
@@ -89,16 +55,17 @@ Result<Frame> ParseFrame(Bytes whole) {
   Frame frame{.whole = whole};
   bool ok = whole.size() >= kFramePrefix;
   wire::FieldReader reader(ok ? whole.subspan(kFramePrefix) : whole);
+  const auto take = [&]<typename Body>(const wire::Field& field, uint32_t number, Body&& body) {
+    if (!field.IsBytes(number)) return;
+    ok = ok && DecodeMessage(field.bytes, body);
+    frame.body = std::forward<Body>(body);
+  };
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::IPCFrame::kRequestId)) frame.request_id = field->value;
-    if (field->IsBytes(proto::IPCFrame::kMsgBindService))
-      ok = ok && ParseBody<BindService>(field->bytes, frame);
-    if (field->IsBytes(proto::IPCFrame::kMsgBindServiceReply))
-      ok = ok && ParseBody<BindServiceReply>(field->bytes, frame);
-    if (field->IsBytes(proto::IPCFrame::kMsgInvokeMethod))
-      ok = ok && ParseBody<InvokeMethod>(field->bytes, frame);
-    if (field->IsBytes(proto::IPCFrame::kMsgInvokeMethodReply))
-      ok = ok && ParseBody<InvokeMethodReply>(field->bytes, frame);
+    if (field->IsVarint(FrameFields::kRequestId)) frame.request_id = field->value;
+    take(*field, FrameFields::kMsgBindService, BindService());
+    take(*field, FrameFields::kMsgBindServiceReply, BindServiceReply());
+    take(*field, FrameFields::kMsgInvokeMethod, InvokeMethod());
+    take(*field, FrameFields::kMsgInvokeMethodReply, InvokeMethodReply());
   }
   if (!ok || !reader.ok())
     return Fail(ErrorCode::kCorrupt, "sent a frame that is not well-formed protobuf");
@@ -140,7 +107,7 @@ Result<std::optional<Bytes>> FrameDecoder::Next() {
 
 void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
   const size_t at = StartFrame(out);
-  wire::AppendUint(out, proto::IPCFrame::kRequestId, request_id);
+  wire::AppendUint(out, FrameFields::kRequestId, request_id);
   wire::AppendBytes(out, number, wire::AsBytes(body));
   PutPrefix(out, at);
 }
@@ -148,18 +115,15 @@ void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::st
 void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke) {
   std::string body;
   body.reserve(invoke.args.size() + 32);
-  wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kServiceId, invoke.service);
-  wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kMethodId, invoke.method);
-  wire::AppendBytes(body, proto::IPCFrame::InvokeMethod::kArgsProto, invoke.args);
-  if (invoke.drop_reply) wire::AppendUint(body, proto::IPCFrame::InvokeMethod::kDropReply, 1);
-  AppendFrame(out, request_id, proto::IPCFrame::kMsgInvokeMethod, body);
+  EncodeMessage(invoke, body);
+  AppendFrame(out, request_id, FrameFields::kMsgInvokeMethod, body);
 }
 
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
   const size_t at = StartFrame(out);
   wire::FieldReader fields(frame.whole.subspan(kFramePrefix));
   while (const auto field = fields.Next()) {
-    if (!field->IsBytes(proto::IPCFrame::kMsgInvokeMethod)) {
+    if (!field->IsBytes(FrameFields::kMsgInvokeMethod)) {
       out += wire::AsText(field->whole);
       continue;
     }
@@ -167,10 +131,9 @@ void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
     body.reserve(field->bytes.size() + args.size());
     wire::FieldReader parts(field->bytes);
     while (const auto part = parts.Next())
-      if (!part->IsBytes(proto::IPCFrame::InvokeMethod::kArgsProto))
-        body += wire::AsText(part->whole);
-    wire::AppendBytes(body, proto::IPCFrame::InvokeMethod::kArgsProto, args);
-    wire::AppendBytes(out, proto::IPCFrame::kMsgInvokeMethod, wire::AsBytes(body));
+      if (!part->IsBytes(FrameFields::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
+    wire::AppendBytes(body, FrameFields::InvokeMethod::kArgsProto, args);
+    wire::AppendBytes(out, FrameFields::kMsgInvokeMethod, wire::AsBytes(body));
   }
   PutPrefix(out, at);
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,20 +24,20 @@ constexpr size_t kPieceBytes = 64 * 1024;
 
 }  // namespace
 
-void FrameCompressor::FreeContext::operator()(ZSTD_CCtx_s* context) const {
-  ZSTD_freeCCtx(context);
-}
+void FreeCompression::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
-Status FrameCompressor::Compress(ZSTD_CCtx_s& context, FrameJob& job) const {
+Status FrameCompressor::Compress(FrameJob& job) const {
+  if (job.context == nullptr) job.context.reset(ZSTD_createCCtx());
+  ZSTD_CCtx_s* const context = job.context.get();
   const int level = std::clamp(level_, ZSTD_minCLevel(), ZSTD_maxCLevel());
-  ZSTD_CCtx_setParameter(&context, ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(&context, ZSTD_c_checksumFlag, 1);
-  ZSTD_CCtx_setParameter(&context, ZSTD_c_contentSizeFlag, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
   // The string keeps its length, so that only what it grows by is cleared.
   const size_t bound = ZSTD_compressBound(job.content.size());
   if (job.compressed.size() < bound) job.compressed.resize(bound);
-  ZSTD_CCtx_reset(&context, ZSTD_reset_session_only);
-  ZSTD_CCtx_setPledgedSrcSize(&context, job.content.size());
+  ZSTD_CCtx_reset(context, ZSTD_reset_session_only);
+  ZSTD_CCtx_setPledgedSrcSize(context, job.content.size());
   ZSTD_outBuffer output{job.compressed.data(), job.compressed.size(), 0};
   ZSTD_inBuffer input{job.content.data(), 0, 0};
   while (input.size < job.content.size()) {
@@ -46,37 +45,16 @@ Status FrameCompressor::Compress(ZSTD_CCtx_s& context, FrameJob& job) const {
         std::min(pause_ ? kPieceBytes : job.content.size(), job.content.size() - input.pos);
     const bool is_last = input.size == job.content.size();
     const size_t left =
-        ZSTD_compressStream2(&context, &output, &input, is_last ? ZSTD_e_end : ZSTD_e_flush);
+        ZSTD_compressStream2(context, &output, &input, is_last ? ZSTD_e_end : ZSTD_e_flush);
     if (ZSTD_isError(left))
       return Fail(ErrorCode::kLimit,
                   fmt::format("zstd cannot compress a frame: {}", ZSTD_getErrorName(left)));
     if (pause_) pause_();
   }
-  const size_t size = output.pos;
-  job.entry.compressed_size = size;
+  job.entry.compressed_size = output.pos;
   job.entry.content_size = job.content.size();
-  job.entry.frame_hash = commit_log::Hash(wire::AsBytes(job.compressed).first(size));
+  job.entry.frame_hash = commit_log::Hash(wire::AsBytes(job.compressed).first(output.pos));
   return {};
-}
-
-FrameCompressor::FrameCompressor(int level, unsigned threads, std::function<void()> pause)
-    : level_(level), pause_(std::move(pause)) {
-  for (unsigned i = 0; i <= threads; ++i) contexts_.emplace_back(ZSTD_createCCtx());
-  try {
-    for (unsigned i = 1; i <= threads; ++i)
-      threads_.emplace_back([this, &context = *contexts_[i]] { Run(context); });
-  } catch (const std::system_error&) {
-    // The system has no more threads: those that were started do the work.
-  }
-}
-
-FrameCompressor::~FrameCompressor() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
 }
 
 std::unique_ptr<FrameJob> FrameCompressor::NewJob() {
@@ -87,46 +65,24 @@ std::unique_ptr<FrameJob> FrameCompressor::NewJob() {
 }
 
 void FrameCompressor::Add(std::unique_ptr<FrameJob> job) {
-  auto pending = std::make_unique<Pending>();
-  pending->job = std::move(job);
-  if (threads_.empty()) {
-    pending->status = Compress(*contexts_.front(), *pending->job);
-    pending->done = true;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    pending_.push_back(std::move(pending));
-    if (threads_.empty()) ++begun_;
-  }
-  changed_.notify_all();
+  // Where the system has no more threads, Take compresses.
+  const auto how =
+      threads_ > 0 ? std::launch::async | std::launch::deferred : std::launch::deferred;
+  std::future<Status> done = std::async(how, [this, &added = *job] { return Compress(added); });
+  pending_.push_back({std::move(job), std::move(done)});
 }
 
 Result<std::unique_ptr<FrameJob>> FrameCompressor::Take(bool all) {
-  std::unique_lock lock(mutex_);
   if (pending_.empty()) return nullptr;
-  const bool wait = all || pending_.size() > 2 * threads_.size();
-  if (!wait && !pending_.front()->done) return nullptr;
-  changed_.wait(lock, [this] { return pending_.front()->done; });
-  const std::unique_ptr<Pending> first = std::move(pending_.front());
+  Pending& first = pending_.front();
+  if (!all && pending_.size() <= threads_ &&
+      first.done.wait_for(std::chrono::seconds(0)) == std::future_status::timeout)
+    return nullptr;
+  const Status status = first.done.get();
+  std::unique_ptr<FrameJob> job = std::move(first.job);
   pending_.pop_front();
-  --begun_;
-  RS_RETURN_IF_ERROR(first->status);
-  return std::move(first->job);
-}
-
-void FrameCompressor::Run(ZSTD_CCtx_s& context) {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return stop_ || begun_ < pending_.size(); });
-    if (stop_) return;
-    Pending& pending = *pending_[begun_++];  // stays where it is until it is done
-    lock.unlock();
-    Status status = Compress(context, *pending.job);
-    lock.lock();
-    pending.status = std::move(status);
-    pending.done = true;
-    changed_.notify_all();
-  }
+  RS_RETURN_IF_ERROR(status);
+  return job;
 }
 
 namespace {

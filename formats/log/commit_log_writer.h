@@ -1,13 +1,13 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_WRITER_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_WRITER_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <future>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -19,22 +19,25 @@ struct ZSTD_CCtx_s;
 
 namespace ringscope {
 
+struct FreeCompression {
+  void operator()(ZSTD_CCtx_s* context) const;
+};
+
 /// A data frame of a commit log, before it is compressed and after.
 struct FrameJob {
   std::string content;
   commit_log::IndexEntry entry;  // without the compressed frame's size and hash, which come with it
   std::string compressed;
+  std::unique_ptr<ZSTD_CCtx_s, FreeCompression> context;  // memory of zstd
 };
 
 /// Compresses data frames, several at a time if it has threads, with the same result.
 class FrameCompressor {
  public:
-  /// @param level zstd's; @param threads 0: Add compresses
+  /// @param level zstd's; @param threads 0: Take compresses
   /// @param pause of CommitLogWriterOptions
-  FrameCompressor(int level, unsigned threads, std::function<void()> pause = {});
-  ~FrameCompressor();
-  FrameCompressor(const FrameCompressor&) = delete;
-  FrameCompressor& operator=(const FrameCompressor&) = delete;
+  FrameCompressor(int level, unsigned threads, std::function<void()> pause = {})
+      : level_(level), threads_(threads), pause_(std::move(pause)) {}
 
   /// A job with memory that was used before, to be filled and added.
   std::unique_ptr<FrameJob> NewJob();
@@ -46,32 +49,19 @@ class FrameCompressor {
   void Recycle(std::unique_ptr<FrameJob> job) { spare_.push_back(std::move(job)); }
 
  private:
-  struct FreeContext {
-    void operator()(ZSTD_CCtx_s* context) const;
-  };
   struct Pending {
     std::unique_ptr<FrameJob> job;
-    Status status;
-    bool done = false;
+    std::future<Status> done;  // the last member: its thread uses the job
   };
 
   /// Compresses a job's content and completes its entry.
-  Status Compress(ZSTD_CCtx_s& context, FrameJob& job) const;
-  void Run(ZSTD_CCtx_s& context);
+  Status Compress(FrameJob& job) const;
 
   const int level_;
+  const unsigned threads_;
   const std::function<void()> pause_;
-  // The caller's memory of zstd, then one for each thread.
-  std::vector<std::unique_ptr<ZSTD_CCtx_s, FreeContext>> contexts_;
   std::vector<std::unique_ptr<FrameJob>> spare_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<Pending>>
-      pending_;  // in order; the first `begun_` are being worked on
-  size_t begun_ = 0;
-  bool stop_ = false;
-  std::vector<std::thread> threads_;
+  std::deque<Pending> pending_;  // in order
 };
 
 /// zstd's level for logs: level 3 saves 1 to 4 %, and takes 1.6 times as long.

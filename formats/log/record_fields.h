@@ -132,11 +132,6 @@ void Fields(auto& field, Like<DataSourceRegistered> auto& m) {
   field(OptionalHexField(7, "protovm_program"), m.protovm_program);
 }
 
-void Fields(auto& field, Like<DataSourceUnregistered> auto& m) {
-  field(RequiredField(1, "producer"), m.producer);
-  field(RequiredField(2, "name"), m.name);
-}
-
 void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
@@ -146,12 +141,7 @@ void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
   field(OptionalHexField(6, "config"), m.config);
 }
 
-void Fields(auto& field, Like<DataSourceStarted> auto& m) {
-  field(RequiredField(1, "producer"), m.producer);
-  field(RequiredField(2, "instance"), m.instance);
-}
-
-void Fields(auto& field, Like<DataSourceStopped> auto& m) {
+void Fields(auto& field, Like<DataSourceStarted, DataSourceStopped> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
 }
@@ -167,7 +157,7 @@ void Fields(auto& field, Like<StateClearRequested> auto& m) {
   field(OptionalField(2, "instances"), m.instances);
 }
 
-void Fields(auto& field, Like<TriggerActivated> auto& m) {
+void Fields(auto& field, Like<DataSourceUnregistered, TriggerActivated> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "name"), m.name);
 }

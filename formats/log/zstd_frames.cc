@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/base/wire.h"
@@ -19,22 +19,12 @@ using commit_log::kSkippableHeaderSize;
 using commit_log::kZstdMagic;
 
 constexpr size_t kMagicSize = 4;
-constexpr size_t kBlockHeaderSize = 3;
-constexpr size_t kChecksumSize = 4;
-constexpr size_t kMaxBlockSize = size_t{128} << 10;
-
-// Bits of the frame header's first byte. Source: RFC 8878, section 3.1.1.1.1.
-constexpr uint8_t kDictionaryBits = 0x03;
+constexpr size_t kMaxHeaderSize = 18;  // of a data frame
+/// Set in the byte after the magic number of a frame that ends with a checksum. Source: RFC 8878.
 constexpr uint8_t kChecksumBit = 0x04;
-constexpr uint8_t kUnusedBits = 0x18;
-constexpr uint8_t kSingleSegmentBit = 0x20;
 
-/// Blocks that a frame may have: far more than any compressor makes, and few enough to walk.
-constexpr size_t MaxBlocks(size_t content) { return 64 + content / 128; }
-
-/// Bytes that the search may decompress in vain before it stops trying every place.
+/// Bytes that the search may follow and decompress in vain before it stops trying every place.
 constexpr uint64_t kMaxSearchEffort = uint64_t{1} << 30;
-constexpr uint64_t kEffortPerBlock = 16;
 
 constexpr char kTorn[] = "the file ends in the middle of a frame";
 
@@ -56,9 +46,8 @@ bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 struct ZstdFrameReader::Layout {
   size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;
-  size_t size = 0;     // the whole frame; with a problem: up to where it was followed
-  size_t content = 0;  // bytes after decompression
-  size_t blocks = 0;
+  size_t size = 0;      // the whole frame; with a problem: up to where it was followed
+  size_t content = 0;   // bytes after decompression
   std::string problem;  // why this cannot be a frame, if it cannot
   Layout& Refuse(std::string why) {
     problem = std::move(why);
@@ -142,60 +131,31 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectSkippable(Layout layout)
 }
 
 Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
-  layout.size = kMagicSize + 1;
-  RS_ASSIGN_OR_RETURN(bool whole, Has(layout, layout.size));
-  if (!whole) return layout.Refuse(kTorn);
-  const uint8_t descriptor = BytesOf(layout, kMagicSize).front();
-  const bool single_segment = (descriptor & kSingleSegmentBit) != 0;
-  constexpr std::array<size_t, 4> kSizeBytes = {0, 2, 4, 8};
-  const size_t size_bytes =
-      descriptor >> 6 == 0 && single_segment ? 1 : kSizeBytes[descriptor >> 6];
-  if ((descriptor & (kDictionaryBits | kUnusedBits)) != 0 || (descriptor & kChecksumBit) == 0 ||
-      size_bytes == 0) {
+  RS_ASSIGN_OR_RETURN(bool whole, Has(layout, kMaxHeaderSize));  // frames may be shorter
+  const Bytes start = BytesOf(layout, 0);
+  const uint64_t content = ZSTD_getFrameContentSize(start.data(), start.size());
+  if (content == ZSTD_CONTENTSIZE_ERROR && !whole) return layout.Refuse(kTorn);
+  if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
+      (start[kMagicSize] & kChecksumBit) == 0 ||
+      ZSTD_getDictID_fromFrame(start.data(), start.size()) != 0)
     return layout.Refuse("the frame header is not one of a commit log (size and checksum known)");
-  }
-  if (!single_segment) ++layout.size;  // the window's size
-  const size_t size_at = layout.size;
-  layout.size += size_bytes;
-  RS_ASSIGN_OR_RETURN(whole, Has(layout, layout.size));
-  if (!whole) return layout.Refuse(kTorn);
-  uint64_t content = size_bytes == 2 ? 256 : 0;
-  for (size_t i = 0; i < size_bytes; ++i) {
-    content += uint64_t{BytesOf(layout, size_at + i).front()} << (8 * i);
-  }
   if (content > limits_.content) {
     return layout.Refuse(
         fmt::format("a frame of {} bytes after decompression, at most {} are allowed", content,
                     limits_.content));
   }
   layout.content = static_cast<size_t>(content);
-  return WalkBlocks(std::move(layout));
-}
-
-Result<ZstdFrameReader::Layout> ZstdFrameReader::WalkBlocks(Layout layout) {
-  enum BlockType : uint32_t { kRaw, kRle, kCompressed, kReserved };
-  uint64_t plain = 0;  // content that raw and run-length blocks give
-  for (bool last = false; !last;) {
-    RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + kBlockHeaderSize));
+  for (;;) {
+    const Bytes frame = BytesOf(layout, 0);
+    layout.size = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
+    if (!ZSTD_isError(layout.size)) return layout;
+    const bool is_cut = ZSTD_getErrorCode(layout.size) == ZSTD_error_srcSize_wrong;
+    layout.size = frame.size();
+    if (!is_cut) return layout.Refuse("the frame's blocks are damaged");
+    if (frame.size() >= max_frame_) return layout.Refuse("the frame's blocks exceed its content");
+    RS_ASSIGN_OR_RETURN(whole, Has(layout, frame.size() + 1));
     if (!whole) return layout.Refuse(kTorn);
-    const Bytes header = BytesOf(layout, layout.size).first(kBlockHeaderSize);
-    const uint32_t packed =
-        uint32_t{header[0]} | uint32_t{header[1]} << 8 | uint32_t{header[2]} << 16;
-    last = (packed & 1) != 0;
-    const uint32_t type = packed >> 1 & 3;
-    const size_t block = packed >> 3;
-    if (type != kCompressed) plain += block;
-    if (type == kReserved || block > kMaxBlockSize || plain > layout.content ||
-        ++layout.blocks > MaxBlocks(layout.content)) {
-      return layout.Refuse("the frame's blocks are damaged");
-    }
-    layout.size += kBlockHeaderSize + (type == kRle ? 1 : block);
-    if (layout.size > max_frame_) return layout.Refuse("the frame's blocks exceed its content");
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + kChecksumSize));
-  if (!whole) return layout.Refuse(kTorn);
-  layout.size += kChecksumSize;
-  return layout;
 }
 
 std::optional<Bytes> ZstdFrameReader::Decompress(Bytes frame, size_t content_size,
@@ -251,7 +211,7 @@ Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what
     }
     window_.Drop(*candidate);
     RS_ASSIGN_OR_RETURN(const Layout layout, Inspect(0));
-    effort += layout.blocks * kEffortPerBlock;
+    effort += layout.size;
     if (layout.problem.empty()) {
       std::string problem;
       const std::optional<ZstdFrame> frame = Open(layout, &problem);

@@ -70,7 +70,6 @@ class ZstdFrameReader {
   Result<Layout> Inspect(size_t at);
   Result<Layout> InspectSkippable(Layout layout);
   Result<Layout> InspectData(Layout layout);
-  Result<Layout> WalkBlocks(Layout layout);
   /// Returns true if the input has so many bytes from the frame's beginning on.
   Result<bool> Has(const Layout& layout, size_t size);
   /// Returns those in the window, from the frame's byte `at` on.

@@ -16,7 +16,7 @@
 #include "core/base/wire.h"
 #include "core/engine/engine.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/io/line_reader.h"
+#include "formats/io/byte_stream.h"
 #include "formats/json/json.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/record_fields.h"
