@@ -84,13 +84,30 @@ void MakeClone(LiveRecording& run, const std::string& path, std::mt19937& random
   EXPECT_TRUE(holder.WaitForClone(request));
 }
 
+/// Returns where the first packet that differs is in the other content.
+std::string PlacesOf(const TraceContent& written, const TraceContent& replayed) {
+  const auto place = [](const TraceContent& in, const ContentPacket& packet) {
+    const auto found = std::ranges::find(in.packets, packet.bytes, &ContentPacket::bytes);
+    return found == in.packets.end() ? std::string("nowhere")
+                                     : std::to_string(found - in.packets.begin());
+  };
+  const size_t both = std::min(written.packets.size(), replayed.packets.size());
+  for (size_t i = 0; i < both; ++i)
+    if (written.packets[i].bytes != replayed.packets[i].bytes)
+      return fmt::format(
+          "of {} and {}: packet {} of sequence {} is at {} of the replay, its is at {}",
+          written.packets.size(), replayed.packets.size(), i, written.packets[i].sequence_id,
+          place(replayed, written.packets[i]), place(written, replayed.packets[i]));
+  return {};
+}
+
 /// Compares a file with what a replay of the log gives. @return whether they are equal
 bool IsEqual(const std::string& path, const TraceContent& replayed, bool is_exact) {
   const TraceContent written = ReadTraceContent(OpenByteSource(path).value()).value();
   EXPECT_GT(written.packets.size(), 100u);
   const std::string difference = TraceDifference(written, replayed);
   if (is_exact) {
-    EXPECT_EQ(difference, "");
+    EXPECT_EQ(difference, "") << PlacesOf(written, replayed);
   }
   return difference.empty();
 }
@@ -147,12 +164,15 @@ void RecordStreamed(const StreamedCase& streamed, uint32_t seed, StreamedCounts&
   }
   EXPECT_GE(reads, 3u);
   const std::vector<Inexact> marks = run.log().All<Inexact>();
+  bool is_exact = true;
   for (const Inexact& mark : marks) {
-    EXPECT_TRUE(mark.reason == InexactReason::kReads || mark.reason == InexactReason::kOrder ||
-                (streamed.clones > 0 && mark.reason == InexactReason::kClone));
     fmt::print("marked: {}\n", mark.detail);
+    // A producer that was held may have lost packets; the order is right.
+    is_exact &= mark.reason == InexactReason::kHeld;
+    EXPECT_TRUE(mark.reason == InexactReason::kReads || mark.reason == InexactReason::kOrder ||
+                mark.reason == InexactReason::kHeld ||
+                (streamed.clones > 0 && mark.reason == InexactReason::kClone));
   }
-  const bool is_exact = marks.empty();
   ++counts.sessions;
   counts.exact += is_exact ? 1 : 0;
   counts.equal += IsEqual(path, ContentOfSessions(run.opener()).value().at(1), is_exact) ? 1 : 0;

@@ -42,12 +42,12 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       if (reply->has_more) return {};
       confirmation_.reset();
       if (alone_) recording_.flushes.OnRequestHandled();
+      OnAllHandled();  // at the first round: the service may read for a file before the second
       if (--rounds_ > 0) {
         Take(Step::kAgain);
         return {};
       }
       Take(IsBeingServed() ? Step::kServe : Step::kDone);
-      OnAllHandled();
       if (alone_) recording_.flushes.OnHandled();
       return {};
     }
