@@ -14,6 +14,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/descriptors/changed_config.h"
+#include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {
@@ -163,33 +164,25 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
 
 Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
   const std::string path = source->path();
-  std::shared_ptr<TemporaryFile> copy;
-  if (path == "-" || !source->CanReadAt()) {
-    RS_ASSIGN_OR_RETURN(copy, SpoolInput(*source));
-  }
-  RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(copy ? copy->OwnName() : path, path));
+  RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(source)));
   Examinations traces;
-  for (const ZipMember& member : FindTraces(archive)) {
-    auto opened = archive.OpenMember(member);
+  for (const ArchiveMember& member : members) {
+    if (!member.is_trace()) continue;
+    auto opened = member.open();
     Result<Examinations> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
                                            : tl::unexpected<Error>(std::move(opened).error());
     // Reports in archives have other protobufs beside their traces.
     if (!sessions && sessions.error().code == ErrorCode::kUnsupported) continue;
     if (!sessions) {
-      traces.push_back(Unreadable(fmt::format("{}:{}", path, member.name), sessions.error()));
+      traces.push_back(Unreadable(member.path, sessions.error()));
       continue;
     }
     for (Examination& trace : *sessions) {
-      AddNext(trace, path, "doctor");
+      AddNext(trace, member.path, "doctor");
       traces.push_back(std::move(trace));
     }
   }
-  if (traces.empty()) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("there is no Perfetto trace among the {} of the zip archive",
-                            Count(archive.members().size(), "file")),
-                {path, {}, {}});
-  }
+  if (traces.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
   return traces;
 }
 
@@ -230,7 +223,7 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
                                   const ReplayChoices& choices, std::optional<uint64_t> session) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   auto& [kind, start, source] = input;
-  if (IsZip(wire::AsBytes(start))) return ExamineArchive(context, std::move(source));
+  if (IsArchive(start)) return ExamineArchive(context, std::move(source));
   // An empty file is what its name says.
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));

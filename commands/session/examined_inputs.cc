@@ -26,8 +26,20 @@ bool AreGrouped(const ExaminedInputs& inputs) {
   return inputs.are_many || inputs.examinations.size() > kSessionsAlone;
 }
 
+/// Says which files of a folder are not examined.
+void SayPassedOver(Context& context, const std::string& folder, std::vector<std::string> names) {
+  constexpr size_t kNamed = 8;
+  if (names.empty()) return;
+  const size_t count = names.size();
+  std::ranges::sort(names);
+  if (count > kNamed) names.resize(kNamed);
+  context.console.Say(fmt::format(
+      "{}: {} without the name of a trace or a log {} passed over: {}{}", Printable(folder),
+      Count(count, "file"), Was(count), Printable(Joined(names)), count > kNamed ? ", ..." : ""));
+}
+
 /// Adds a file, or all traces and logs of a folder.
-Status AddPath(const std::string& path, std::vector<std::string>& paths) {
+Status AddPath(Context& context, const std::string& path, std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -36,14 +48,18 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
     return {};
   }
   const size_t before = paths.size();
+  std::vector<std::string> passed_over;
   fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
                                          error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     const std::string name = entry->path().filename().string();
-    if (entry->is_regular_file(ignored) &&
-        (IsLogName(name) || IsTraceName(name) || name.ends_with(".zip")))
-      paths.push_back(entry->path().lexically_normal().string());
+    if (!entry->is_regular_file(ignored)) continue;
+    const bool is_taken = IsLogName(name) || IsTraceName(name) || IsArchiveName(name);
+    (is_taken ? paths : passed_over)
+        .push_back((is_taken ? entry->path() : entry->path().lexically_relative(path))
+                       .lexically_normal()
+                       .string());
   }
   if (error)
     return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
@@ -53,6 +69,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths) {
                 "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
                 {path, {}, {}});
   for (size_t i = before; i < paths.size(); ++i) RunFiles::AddInput(paths[i]);
+  SayPassedOver(context, path, std::move(passed_over));
   return {};
 }
 
@@ -124,7 +141,7 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
                                      const ReplayChoices& choices,
                                      std::optional<uint64_t> session) {
   std::vector<std::string> paths;
-  for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(path, paths));
+  for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(context, path, paths));
   if (paths.size() > 1) paths = OnePathPerRecording(paths);
   if (auto both = ExaminePair(context, paths, choices, session))
     return ExaminedInputs{*std::move(both), false};

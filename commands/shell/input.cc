@@ -11,13 +11,13 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"
+#include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/io/zip_archive.h"
 
 namespace ringscope {
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path) {
   const auto& open_input = context.console.streams().open_input;
-  return path == "-" && open_input ? open_input() : OpenByteSource(path);
+  return path == "-" && open_input ? open_input() : OpenPath(path);
 }
 
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
@@ -27,30 +27,36 @@ Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
 
 namespace {
 
-Status ExpectOneTrace(size_t traces, const std::string& path) {
-  if (traces == 1) return {};
-  return Fail(ErrorCode::kCorrupt, fmt::format("it has {}, expected one", Count(traces, "trace")),
-              {path, {}, {}}, "name one of them; doctor and report take all");
+Status ExpectOneTrace(const std::vector<std::string>& traces, const std::string& path) {
+  if (traces.size() == 1) return {};
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("it has {}, expected one", Count(traces.size(), "trace")), {path, {}, {}},
+              traces.empty() ? "" : fmt::format("name one of them: {}", traces.front()));
 }
 
 }  // namespace
 
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
-  std::string file = path;
+  std::vector<std::string> traces;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    std::vector<std::string> traces;
     for (const auto& entry : std::filesystem::directory_iterator(path, error))
       if (IsTraceName(entry.path().filename().string())) traces.push_back(entry.path().string());
-    RS_RETURN_IF_ERROR(ExpectOneTrace(traces.size(), path));
-    file = traces.front();
+    RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
+    return OpenOneInput(context, traces.front());
   }
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, file));
-  if (file == "-" || !IsZip(wire::AsBytes(input.start))) return input;
-  RS_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(file, file));
-  const std::vector<ZipMember> traces = FindTraces(archive);
-  RS_RETURN_IF_ERROR(ExpectOneTrace(traces.size(), file));
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, archive.OpenMember(traces.front()));
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  if (!IsArchive(input.start)) return input;
+  RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(input.source)));
+  std::vector<const ArchiveMember*> found;
+  for (const ArchiveMember& member : members) {
+    if (!member.is_trace()) continue;
+    traces.push_back(member.path);
+    found.push_back(&member);
+  }
+  if (traces.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
+  RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, found.front()->open());
   return FindInputKind(std::move(source));
 }
 

@@ -49,17 +49,7 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
   }
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.is_of_producer()) continue;
-    const int32_t pid = sequence.own_pid.value_or(sequence.pid.value_or(0));
-    const auto name = facts.process_names.find(pid);
-    SequenceStages stages{
-        {},
-        {name == facts.process_names.end() ? "" : Printable(name->second), pid, sequence.machine},
-        Printable(sequence.thread_name),
-        sequence.id,
-        sequence.track,
-        {},
-        sequence.buffer ? BufferName(config, *sequence.buffer) : "",
-        Printable(SourceOf(sequence, config))};
+    SequenceStages stages = TitleOf(facts, config, sequence);
     LossCounts losses = sequence.losses;
     if (sequence.lost_beginning()) losses.Add(sequence.first_loss_bits);
     const auto places = [&](LossBit bit) {

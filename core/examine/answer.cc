@@ -168,7 +168,8 @@ class AnswerBuilder {
     answer_.Add("Why", examined_.trace->buffers.size() < 2 || loss->cause.empty()
                            ? loss->cause
                            : Say("{}: {}", loss->where, loss->cause));
-    if (IsOfLosses(*loss)) answer_.Add("Largest", LargestText());
+    if (IsOfLosses(*loss) && examined_.trace->data_packets > 0)
+      answer_.Add("Largest", LargestText());
   }
 
   /// Returns the finding of severity info that answers what is missing in a trace: nullptr: none.

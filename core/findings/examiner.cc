@@ -73,15 +73,23 @@ std::string BufferName(const TraceConfigFacts& config, size_t index) {
                       : fmt::format("buffers[{}] ({})", index, name);
 }
 
-std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
-  const auto& processes = examiner.facts.process_names;
+SequenceStages TitleOf(const TraceFacts& facts, const TraceConfigFacts& config,
+                       const TraceSequence& sequence) {
   const int32_t pid = sequence.own_pid.value_or(sequence.pid.value_or(0));
-  const auto process = processes.find(pid);
-  return NameOf(
-      SequenceStages{.process = {process == processes.end() ? "" : Printable(process->second), pid,
-                                 sequence.machine},
-                     .thread = Printable(sequence.thread_name),
-                     .id = sequence.id});
+  const auto process = facts.process_names.find(pid);
+  SequenceStages title;
+  title.process = {process == facts.process_names.end() ? "" : Printable(process->second), pid,
+                   sequence.machine};
+  title.thread = Printable(sequence.thread_name);
+  title.id = sequence.id;
+  title.track = sequence.track;
+  title.buffer = sequence.buffer ? BufferName(config, *sequence.buffer) : "";
+  title.source = Printable(SourceOf(sequence, config));
+  return title;
+}
+
+std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence) {
+  return NameOf(TitleOf(examiner.facts, examiner.config, sequence));
 }
 
 Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns) {

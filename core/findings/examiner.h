@@ -10,7 +10,6 @@
 
 #include "core/findings/finding.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "core/trace/stage_account.h"
 
 namespace ringscope {
 

@@ -291,6 +291,17 @@ void ExamineEmpty(Examiner& examiner) {
          .weight = UINT64_MAX});
     return;
   }
+  if (facts.is_clone && facts.session > 1) {
+    examiner.Add(
+        "trace.empty",
+        Say("The clone adds nothing: what was in the buffers had been written into the "
+            "file before ({} of the service).",
+            Number("packets", facts.all.packets, "packet")),
+        {.harm = Harm::kInfo,
+         .cause = "The clone of a session that is written into a file has that file first.",
+         .remedy = "None is needed."});
+    return;
+  }
   Finding& finding =
       examiner.Add("trace.empty",
                    facts.all.packets == 0
@@ -333,9 +344,10 @@ void ExamineFlushes(Examiner& examiner) {
   if (failed > 0)
     examiner.Add(
         "flush.failed",
-        Say("{} of {} {} not answered in time: what producers had not committed then may be "
+        Say("{} of {} {} not answered in time{}: what producers had not committed then may be "
             "missing.",
-            Number("flushes_failed", failed), Number("flushes", all, "flush"), Was(failed)),
+            Number("flushes_failed", failed), Number("flushes", all, "flush"), Was(failed),
+            slow.empty() ? "" : ", the last one by " + slow),
         {.where = examiner.replay == nullptr ? slow : Joined(examiner.replay->missed_flushes),
          .cause = kCause,
          .proof = "flushes_failed of the service's statistics.",

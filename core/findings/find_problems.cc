@@ -110,13 +110,12 @@ void ExamineSilent(Examiner& examiner) {
       examiner.config.sources.end();
   examiner.Add(
       "sequence.lost",
-      Say("{} had written into the buffers, and {} no packet in the trace{}.",
-          Number("sequences", silent, "sequence"), silent == 1 ? "has" : "have",
+      Say("{} ({}{}) had written into the buffers, and {} no packet in the trace{}.",
+          Number("sequences", silent, "sequence"), Joined(ids), silent > ids.size() ? ", ..." : "",
+          silent == 1 ? "has" : "have",
           wants_tree && !has_tree ? "; there is no process tree, so that processes have no names"
                                   : ""),
-      {.where = fmt::format("sequence{} {}{}", silent == 1 ? "" : "s", Joined(ids),
-                            silent > ids.size() ? ", ..." : ""),
-       .cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
+      {.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
                             silent == 1 ? "it" : "they"),
        .proof = "trace_provenance or writer_stats list them.",
        .weight = UINT64_MAX / 2 + silent});

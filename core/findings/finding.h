@@ -17,6 +17,7 @@
 #include "core/base/sentence.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/trace_config_facts.h"
+#include "core/trace/stage_account.h"
 #include "core/trace/stat_rows.h"
 #include "core/trace/trace_facts.h"
 
@@ -153,6 +154,9 @@ Problems FindProblemsOfConfig(Bytes config);
 
 /// "buffers[0] (main)": a buffer by its index in the config.
 std::string BufferName(const TraceConfigFacts& config, size_t index);
+/// A sequence with its names, without its account.
+SequenceStages TitleOf(const TraceFacts& facts, const TraceConfigFacts& config,
+                       const TraceSequence& sequence);
 /// Time of a session by its packets and by the service's events; nullopt if nothing has a time.
 std::optional<TimeSpan> SessionOf(const TraceFacts& facts);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {
@@ -45,8 +46,14 @@ void StageAccounts::Sum() {
 std::string NameOf(const SequenceStages& sequence, bool below_process) {
   const StageProcess& process = sequence.process;
   std::string writer = below_process ? sequence.thread : process.name;
-  if (writer.empty() && !below_process && process.pid > 0 && sequence.writer.empty())
-    writer = fmt::format("pid {}", process.pid);
+  if (writer.empty() && !below_process && sequence.writer.empty()) {
+    // A process of many data sources, as traced_probes, is better known by the one of the sequence.
+    const KnownSource* const source = FindKnownSource(sequence.source);
+    if (source != nullptr && *source->producer != '\0' && sequence.thread.empty())
+      writer = sequence.source;
+    else if (process.pid > 0)
+      writer = fmt::format("pid {}", process.pid);
+  }
   if (!sequence.thread.empty() && sequence.thread != writer)
     writer = writer.empty() ? "thread " + sequence.thread : writer + "/" + sequence.thread;
   std::vector<std::string> parts;

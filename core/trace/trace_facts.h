@@ -43,10 +43,12 @@ struct TraceSequence {
   uint32_t id = 0;       // trusted_packet_sequence_id; 0: packets without one
   uint32_t machine = 0;  // 0: the service's own
   std::optional<int32_t> pid;
-  std::optional<int32_t> own_pid;  // as its track descriptor has it: Chrome's processes share one
-  std::optional<uint32_t> buffer;  // index, by the last statistics or the listing
-  bool is_listed = false;          // by trace_provenance or writer_stats
-  Amount all;                      // of a producer or a tool; the span is of events
+  /// As its track descriptor has it; 0: not known, and `pid` is of another process that connected
+  /// for several, as Chrome's browser or a recorder.
+  std::optional<int32_t> own_pid;
+  std::optional<uint32_t> buffer;       // index, by the last statistics or the listing
+  bool is_listed = false;               // by trace_provenance or writer_stats
+  Amount all;                           // of a producer or a tool; the span is of events
   std::vector<ContentAmount> contents;  // of these, at most kMaxContents kinds
   std::string thread_name;              // as its track descriptor has it
   uint64_t track = 0;                   // uuid of that; 0: it has none

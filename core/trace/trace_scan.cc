@@ -1,5 +1,7 @@
 #include "core/trace/trace_scan.h"
 
+#include <set>
+
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
@@ -380,11 +382,18 @@ TraceFacts TraceScan::Finish() {
   facts_.sorter_left_ns = order_.left_ns();
   facts_.trace_clock = clocks_.host().trace_clock().id;
   if (facts_.stats_packets > 0) facts_.packets_after_stats = packets_since_stats_;
+  // A pid of which one sequence proves that it is not its process's is not known of the others.
+  std::set<int32_t> shared;
+  for (const auto& [key, sequence] : sequences_)
+    if (const TraceSequence& facts = sequence.facts;
+        facts.pid && facts.own_pid.value_or(*facts.pid) != *facts.pid)
+      shared.insert(*facts.pid);
   facts_.sequences.reserve(sequences_.size());
   last_sequence_ = nullptr;
   for (auto entry = sequences_.begin(); entry != sequences_.end();
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
+    if (facts.pid && !facts.own_pid && shared.contains(*facts.pid)) facts.own_pid = 0;
     content_.Finish(entry->second.content, FactsOf(facts.machine).profilers);
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -72,11 +73,14 @@ bool IsTrace(Bytes bytes) {
 
 using namespace std::string_view_literals;
 
+constexpr const char* kUi = "ui.perfetto.dev and trace_processor open it";
+
 /// Bytes at a place by which a format is known.
 struct Magic {
   std::string_view bytes;
   const char* words;
   size_t offset = 0;
+  const char* opened = "";  // by what
 };
 
 constexpr std::array kMagics = {
@@ -92,19 +96,52 @@ constexpr std::array kMagics = {
     Magic{"\x04\x22\x4D\x18"sv, "a file compressed by lz4"},
     Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7-Zip archive"},
     Magic{"SQLite format 3\0"sv, "a SQLite database"},
-    Magic{"PERFILE2"sv, "a recording of perf"},
+    Magic{"ARROW1"sv, "an Arrow file"},
+    Magic{"PERFILE2"sv, "a recording of perf", 0, kUi},
+    Magic{"SIMPLEPERF"sv, "a recording of simpleperf", 0, kUi},
+    Magic{"\x10\0\x04\x46\x78\x54\x16\0"sv, "a Fuchsia trace (FXT)", 0, kUi},
+    Magic{"SLOW"sv, "a method trace of Android's ART", 0, kUi},
+    Magic{"*version\n"sv, "a method trace of Android's ART", 0, kUi},
+    Magic{"JAVA PROFILE"sv, "a Java heap dump (hprof)", 0, kUi},
 };
 
-constexpr std::array kTextStarts = {
-    Magic{"<!DOCTYPE html"sv, "an HTML page"},
-    Magic{"<!doctype html"sv, "an HTML page"},
-    Magic{"<html"sv, "an HTML page"},
-    Magic{"<svg"sv, "an SVG picture"},
-    Magic{"<?xml"sv, "an XML document"},
-    Magic{"{"sv, "a JSON text"},
-    Magic{"["sv, "a JSON text"},
-    Magic{""sv, "a text file"},
+/// How a text begins, without the blanks before it, and words that make it this one.
+struct KnownText {
+  const char* start;  // a regular expression
+  const char* words;
+  const char* has = "";  // also somewhere in its first kLookedAt bytes
+  const char* opened = "";
 };
+constexpr KnownText kKnownTexts[] = {
+    {"<(!doctype )?html", "a page of systrace", "trace-data", kUi},
+    {"<(!doctype )?html", "a page of systrace", "systrace", kUi},
+    {"<(!doctype )?html", "a page of systrace", "# tracer", kUi},
+    {"<(!doctype )?html", "an HTML page"},
+    {"<svg", "an SVG picture"},
+    {"<\\?xml", "an export of Apple's Instruments", "<trace-query-result>", kUi},
+    {"<\\?xml", "an XML document"},
+    {"\\{", "a Fuchsia trace in JSON", "\"systemTraceEvents\"", kUi},
+    {"[[{]", "a Chrome trace in JSON", "\"traceEvents\"", kUi},
+    {"\\[", "a Chrome trace in JSON", "\"ph\"", kUi},
+    {"\\{\"(meta|libs)\"", "a profile of Firefox (Gecko)", "",
+     "profiler.firefox.com and ui.perfetto.dev open it"},
+    {"\\{", "a JSON text"},
+    {"\\[", "a JSON text"},
+    {"# ninja log", "a log of ninja", "", kUi},
+    {"", "a systrace text", "# tracer", kUi},
+    {"(TRACE:\\n|cpus=)", "a systrace text", "", kUi},
+    {"\\S.*-\\d+ +(\\([ \\d-]+\\) +)?\\[\\d+\\] .* *\\d+\\.\\d+: \\w+:", "a systrace text", "",
+     kUi},
+    {"\\S.* +\\d+(/\\d+)? +(\\[\\d+\\] +)?\\d+\\.\\d+: ", "a text of perf script", "", kUi},
+    {"(\\d{4}-)?\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+ ", "a text of logcat", "", kUi},
+    {"[^;\\s][^;\\n]*(;[^;\\n]+)+ \\d+\\n", "collapsed stacks", "", kUi},
+    {"(\\d+ +)?([\\d:.]+ )?[a-z_0-9]+\\(.*\\) += ", "a text of strace", "", kUi},
+    {"", "the text of an Android bug report",
+     "== dumpstate: ", "name the zip archive of the report"},
+    {"", "a text file"},
+};
+
+constexpr const char* kCompressedSystrace = "a compressed systrace (ctrace)";
 
 bool IsTextByte(char c) {
   return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' ||
@@ -116,6 +153,21 @@ const char* MagicWords(std::string_view content) {
   for (const Magic& magic : kMagics)
     if (content.size() >= magic.offset && content.substr(magic.offset).starts_with(magic.bytes))
       return magic.words;
+  return "";
+}
+
+/// The words of a text's format; of a compressed systrace, which has a text before it, too.
+std::string TextWords(std::string_view content) {
+  constexpr size_t kFirst = 512;  // bytes that the beginnings are compared with
+  if (content.substr(0, kFirst).find("TRACE:\n\x78") != content.npos) return kCompressedSystrace;
+  if (!std::ranges::all_of(content, IsTextByte)) return "";
+  content.remove_prefix(std::min(content.find_first_not_of(" \t\r\n"), content.size()));
+  const std::string first(content.substr(0, kFirst));
+  for (const KnownText& format : kKnownTexts)
+    if (content.find(format.has) != content.npos &&
+        std::regex_search(first, std::regex(format.start, std::regex::icase),
+                          std::regex_constants::match_continuous))
+      return format.words;
   return "";
 }
 
@@ -147,13 +199,6 @@ InputStart LookAtStart(std::string start) {
   return known;
 }
 
-bool BeginsAsTrace(ZipArchive& archive, const ZipMember& member) {
-  auto source = archive.OpenMember(member);
-  if (!source) return false;
-  auto start = (*source)->Peek(kKindBytes);
-  return start && KindOfStart(*std::move(start)) == InputKind::kTrace;
-}
-
 /// Returns true if the name ends so, perhaps with the suffix of a compression after it.
 bool EndsWithAny(std::string_view name, std::initializer_list<std::string_view> suffixes) {
   return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
@@ -183,11 +228,7 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
   if (content.empty()) return "a compressed file without content";
   if (words.empty()) words = MagicWords(content);
-  const bool is_text = std::ranges::all_of(content, IsTextByte);
-  const size_t start_of_text = std::min(content.find_first_not_of(" \t\r\n"), content.size());
-  for (const Magic& text : kTextStarts)
-    if (words.empty() && is_text && content.substr(start_of_text).starts_with(text.bytes))
-      words = text.words;
+  if (words.empty()) words = TextWords(content);
   if (!known.is_compressed) return words;
   return words.empty() ? "a compressed file of an unknown format" : words + ", compressed";
 }
@@ -201,9 +242,19 @@ Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_v
   return text;
 }
 
+std::string WhereOpened(std::string_view words) {
+  if (words.starts_with(kCompressedSystrace)) return kUi;
+  for (const Magic& magic : kMagics)
+    if (words.starts_with(magic.words)) return magic.opened;
+  for (const KnownText& format : kKnownTexts)
+    if (words.starts_with(format.words)) return format.opened;
+  return "";
+}
+
 Error WrongContent(std::string_view start, const std::string& path, std::string_view needed,
                    std::string expected) {
-  const std::string words = ContentWords(start);
+  const std::string words = ContentWords(start), opened = WhereOpened(words);
+  if (!opened.empty()) expected = fmt::format("{}; {}", opened, expected);
   return {ErrorCode::kCorrupt,
           words.empty() ? fmt::format("this is not {}", needed)
                         : fmt::format("this is {}, not {}", words, needed),
@@ -217,11 +268,6 @@ bool IsTraceName(std::string_view name) {
 
 bool IsLogName(std::string_view name) { return EndsWithAny(name, {".tblog", ".ops.jsonl"}); }
 
-std::vector<ZipMember> FindTraces(ZipArchive& archive) {
-  std::vector<ZipMember> traces;
-  for (const ZipMember& member : archive.members())
-    if (IsTraceName(member.name) || BeginsAsTrace(archive, member)) traces.push_back(member);
-  return traces;
-}
+bool IsArchiveName(std::string_view name) { return EndsWithAny(name, {".zip", ".tar", ".tgz"}); }
 
 }  // namespace ringscope

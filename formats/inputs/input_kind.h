@@ -8,7 +8,6 @@
 
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/zip_archive.h"
 
 namespace ringscope {
 
@@ -39,6 +38,9 @@ Result<KnownInput> FindInputKind(std::unique_ptr<ByteSource> source);
 /// Returns "a PNG image", "a text file, compressed"; empty if the format is not known.
 /// @param start of the file; up to kKindBytes
 std::string ContentWords(std::string_view start);
+/// Returns what opens a file of another tool, by its ContentWords: "ui.perfetto.dev opens it";
+/// empty if that is not known.
+std::string WhereOpened(std::string_view words);
 
 /// Returns the error for a file of another format, which it names if it is known.
 /// @param needed "a log"; @param expected which formats that has, for the hint
@@ -53,10 +55,8 @@ Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_v
 bool IsTraceName(std::string_view name);
 /// Returns true for .tblog and .ops.jsonl, likewise.
 bool IsLogName(std::string_view name);
-
-/// Returns a zip archive's members that have a trace's name, or begin with a trace's packet. Does
-/// not search archives in it.
-std::vector<ZipMember> FindTraces(ZipArchive& archive);
+/// Returns true for .zip, .tar and .tgz, likewise.
+bool IsArchiveName(std::string_view name);
 
 }  // namespace ringscope
 

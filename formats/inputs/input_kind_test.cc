@@ -1,10 +1,12 @@
 #include "formats/inputs/input_kind.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "formats/inputs/archive.h"
 #include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
@@ -41,6 +43,43 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords("\x01\x02\x03\x04"), "") << "not known";
   EXPECT_EQ(ContentWords(Gzipped("hello")), "a text file, compressed");
   EXPECT_EQ(ContentWords(Gzipped("{\"op\":\"read\"}\n")), "a log, compressed");
+}
+
+TEST(ContentWords, NameFilesOfOtherTools) {
+  using namespace std::string_literals;
+  struct Case {
+    std::string start, words;
+  };
+  const Case cases[] = {
+      {"{\"traceEvents\":[{\"ph\":\"X\"}]}", "a Chrome trace in JSON"},
+      {"[{\"name\":\"a\",\"ph\":\"B\"},\n", "a Chrome trace in JSON"},
+      {" {\n \"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", "a Chrome trace in JSON"},
+      {"{\"systemTraceEvents\":{},\"traceEvents\":[]}", "a Fuchsia trace in JSON"},
+      {"\x10\0\x04\x46\x78\x54\x16\0"s + "more", "a Fuchsia trace (FXT)"},
+      {"SIMPLEPERF\x01", "a recording of simpleperf"},
+      {"PERFILE2\x68", "a recording of perf"},
+      {"SLOW\x03\0"s, "a method trace of Android's ART"},
+      {"*version\n3\n", "a method trace of Android's ART"},
+      {"# tracer: nop\n#\n  a-1 [000] d..3 1.5: sched_switch: x\n", "a systrace text"},
+      {"TRACE:\n# tracer: nop\n", "a systrace text"},
+      {"  <idle>-0     [001] d..3  12.345678: sched_switch: prev_comm=swapper\n",
+       "a systrace text"},
+      {"<!DOCTYPE html>\n<script class=\"trace-data\">\n# tracer: nop\n", "a page of systrace"},
+      {"TRACE:\n\x78\x9c\x01\x02", "a compressed systrace (ctrace)"},
+      {"perf 1234/1235 [001] 123.456789: cycles:\n\tffff symbol (lib)\n", "a text of perf script"},
+      {"swapper     0 [000]  1.000001:     250000 cpu-clock:\n", "a text of perf script"},
+      {"main;run;step 12\nmain;run 3\n", "collapsed stacks"},
+      {"2026-01-02 10:11:12.345  1000  1001 I tag: text\n", "a text of logcat"},
+      {"1234 12:00:01.5 openat(AT_FDCWD, \"a\") = 3\n", "a text of strace"},
+      {"{\"meta\":{\"version\":27}}", "a profile of Firefox (Gecko)"},
+  };
+  for (const Case& each : cases) {
+    EXPECT_EQ(ContentWords(each.start), each.words) << each.start;
+    EXPECT_EQ(ContentWords(Gzipped(each.start)), each.words + ", compressed") << each.start;
+    EXPECT_THAT(WhereOpened(each.words), HasSubstr("ui.perfetto.dev")) << each.start;
+  }
+  EXPECT_EQ(ContentWords("buffers { size_kb: 1024 }\n"), "a text file");
+  EXPECT_EQ(WhereOpened("a text file"), "");
 }
 
 /// The error of opening this as a log.
@@ -112,30 +151,39 @@ using ::testing::HasSubstr;
 // Two packets: a uid, and a uid with a sequence id.
 const std::string kTrace("\x0A\x02\x18\x07\x0A\x04\x18\x07\x50\x02", 10);
 
-Result<ZipArchive> OpenZip(const std::string& bytes) {
-  RS_ASSIGN_OR_RETURN(const auto file, TemporaryFile::Create());
-  RS_RETURN_IF_ERROR(file->Write(bytes));
-  return ZipArchive::Open(file->OwnName(), "a.zip");
-}
-
-ZipArchive Opened(const std::string& bytes) {
-  auto archive = OpenZip(bytes);
-  EXPECT_TRUE(archive) << archive.error().ToString();
-  return *archive;
+Result<std::vector<ArchiveMember>> OpenZip(const std::string& bytes) {
+  return MembersOf(MakeMemorySource(bytes, "a.zip"));
 }
 
 std::vector<std::string> TracesIn(const std::string& bytes) {
-  std::vector<std::string> names;
-  ZipArchive archive = Opened(bytes);
-  for (const ZipMember& member : FindTraces(archive)) names.push_back(member.name);
-  return names;
+  const auto members = OpenZip(bytes);
+  EXPECT_TRUE(members) << members.error().ToString();
+  std::vector<std::string> paths;
+  for (const ArchiveMember& member : *members)
+    if (member.is_trace()) paths.push_back(member.path);
+  return paths;
 }
 
 /// All bytes of the first member, or the error.
 Result<std::string> ReadFirst(const std::string& bytes) {
-  ZipArchive archive = Opened(bytes);
-  RS_ASSIGN_OR_RETURN(const auto source, archive.OpenMember(archive.members().at(0)));
+  RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, OpenZip(bytes));
+  RS_ASSIGN_OR_RETURN(const auto source, members.at(0).open());
   return ReadAll(*source, 1 << 20);
+}
+
+/// A tar archive of these files.
+std::string MakeTar(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::string tar;
+  for (const auto& [name, content] : files) {
+    std::string block(512, '\0');
+    block.replace(0, name.size(), name);
+    const std::string size = fmt::format("{:011o}", content.size());
+    block.replace(124, size.size(), size);
+    block[156] = '0';
+    block.replace(257, 5, "ustar");
+    tar += block + content + std::string((512 - content.size() % 512) % 512, '\0');
+  }
+  return tar + std::string(1024, '\0');
 }
 
 TEST(TraceMembers, ByNameOrContent) {
@@ -144,7 +192,30 @@ TEST(TraceMembers, ByNameOrContent) {
                                 {"FS/y", kTrace},
                                 {"inner.zip", MakeZip({{"z.pftrace", kTrace}})},
                                 {"w.perfetto-trace.gz", ""}})),
-              ElementsAre("FS/x.pftrace", "FS/y", "w.perfetto-trace.gz"));
+              ElementsAre("a.zip:FS/x.pftrace", "a.zip:FS/y", "a.zip:inner.zip:z.pftrace",
+                          "a.zip:w.perfetto-trace.gz"));
+}
+
+TEST(TraceMembers, OfTarsAndArchivesInArchives) {
+  const std::string tar = MakeTar({{"notes.txt", "text\n"}, {"x", kTrace}});
+  EXPECT_THAT(TracesIn(tar), ElementsAre("a.zip:x"));
+  EXPECT_THAT(TracesIn(Gzipped(tar)), ElementsAre("a.zip:x"));
+  EXPECT_THAT(
+      TracesIn(MakeZip({{"b.tar", tar}, {"c.tgz", Gzipped(tar)}, {"d.gz", Gzipped(kTrace)}})),
+      ElementsAre("a.zip:b.tar:x", "a.zip:c.tgz:x", "a.zip:d.gz"));
+  const std::string deep = MakeZip({{"i.zip", MakeZip({{"j.zip", MakeZip({{"x", kTrace}})}})}});
+  EXPECT_THAT(TracesIn(deep), ElementsAre()) << "one level";
+  EXPECT_EQ(ReadFirst(MakeZip({{"b.tar", MakeTar({{"x", std::string(700, 'x')}})}})).value(),
+            std::string(700, 'x'));
+}
+
+TEST(TraceMembers, OthersAreNamedIfThereIsNoTrace) {
+  const auto members = OpenZip(MakeZip({{"chrome.json", "{\"traceEvents\":[]}"}, {"b", "text\n"}}));
+  ASSERT_TRUE(members);
+  EXPECT_THAT(NoTraceIn("a.zip", *members).ToString(),
+              ::testing::AllOf(HasSubstr("no Perfetto trace among the 2 files"),
+                               HasSubstr("chrome.json is a Chrome trace in JSON"),
+                               HasSubstr("ui.perfetto.dev")));
 }
 
 TEST(TraceMembers, NoneInAnEmptyArchive) {
@@ -153,7 +224,7 @@ TEST(TraceMembers, NoneInAnEmptyArchive) {
 
 TEST(TraceMembers, EncryptedOnesHaveTheNameOfATrace) {
   const std::string bytes = MakeZip({{"a.pftrace", kTrace, true}, {"b", kTrace, true}});
-  EXPECT_THAT(TracesIn(bytes), ElementsAre("a.pftrace"));
+  EXPECT_THAT(TracesIn(bytes), ElementsAre("a.zip:a.pftrace"));
   const auto content = ReadFirst(bytes);
   ASSERT_FALSE(content);
   EXPECT_THAT(content.error().ToString(),

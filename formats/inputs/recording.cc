@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
+#include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
@@ -36,7 +37,7 @@ bool Recording::HasTraces() {
     Result<KnownInput> known = FindInputKind(*std::move(source));
     if (!known) return false;
     if (path == named_.front()) UseOpened(std::move(known->source));
-    return known->kind == InputKind::kTrace || IsZip(wire::AsBytes(known->start)) ||
+    return known->kind == InputKind::kTrace || IsArchive(known->start) ||
            (known->start.empty() && IsTraceName(path));
   });
 }

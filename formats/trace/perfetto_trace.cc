@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
@@ -188,6 +189,14 @@ bool TraceFraming::IsFollowedByPacket() {
     return true;
   returned_ = 0;
   return false;
+}
+
+bool TraceFraming::BeginsWithText() const {
+  constexpr size_t kLookedAt = 16;
+  const Bytes bytes = window_.bytes();
+  return std::ranges::all_of(bytes.first(std::min(bytes.size(), kLookedAt)), [](uint8_t byte) {
+    return byte == '\n' || byte == '\r' || byte == '\t' || (byte >= ' ' && byte < 0x7F);
+  });
 }
 
 size_t WholePacketAt(Bytes bytes, uint64_t& budget) {
@@ -412,8 +421,18 @@ Status TraceReader::SkipDamage(Error error) {
     return tl::unexpected<Error>(std::move(error));
   const bool is_skipped = outer_->has_skipped();
   const uint64_t offset = is_skipped && error.where.offset ? *error.where.offset : outer_->offset();
+  const bool has_text = outer_->BeginsWithText();
   RS_ASSIGN_OR_RETURN(const bool found, outer_->Resync());
   ended_ = !found;
+  const std::string size = Count(outer_->offset() - offset, "byte");
+  if (found && offset == 0)
+    error.message = has_text ? fmt::format("a text of {} is before the trace", size)
+                             : fmt::format(
+                                   "it begins with {} that are no packet, as the second "
+                                   "part of a file that was split does",
+                                   size);
+  else if (found && error.message.starts_with("expected"))
+    error.message = fmt::format("{} are no packet", size);
   Note(offset, outer_->offset() - offset, error, is_skipped);
   return {};
 }

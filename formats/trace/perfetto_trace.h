@@ -55,6 +55,8 @@ class TraceFraming {
   /// taken for wrong, and Resync searches in it.
   bool IsFollowedByPacket();
 
+  /// After an error: returns true if the bytes that are no packet begin as a text.
+  bool BeginsWithText() const;
   /// After an error: whether it was a packet that is too large and was passed over, so that the
   /// next one follows.
   bool has_skipped() const { return has_skipped_; }
