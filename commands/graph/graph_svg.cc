@@ -108,7 +108,8 @@ class GraphPicture {
 
   void DrawRows(const SequenceGraph& graph, const std::vector<GraphRow>& rows) {
     // Columns as wide as their widest text.
-    double ids = 0, committed = 0, bytes = 0;
+    double ids = SvgTextWidth("chunk", "soft"), committed = SvgTextWidth("committed", "soft");
+    double bytes = SvgTextWidth("size", "soft");
     for (const GraphRow& row : rows) {
       ids = std::max(ids, SvgTextWidth(row.ids(), "id"));
       committed = std::max(committed, SvgTextWidth(row.committed, "soft"));
@@ -116,6 +117,11 @@ class GraphPicture {
     }
     const double committed_end = kIdX + ids + 16 + committed;
     const double bytes_end = committed_end + 16 + bytes;
+    svg_.Text(kIdX, y_ + 13, "chunk", "soft");
+    svg_.Text(committed_end, y_ + 13, "committed", "soft right");
+    svg_.Text(bytes_end, y_ + 13, "size", "soft right");
+    svg_.Text(bytes_end + 16, y_ + 13, "what became of it", "soft");
+    y_ += kRowHeight;
     for (size_t i = 0; i < rows.size(); ++i) {
       const GraphRow& row = rows[i];
       const double top = y_;

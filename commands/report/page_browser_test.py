@@ -282,11 +282,40 @@ class PageTest(unittest.TestCase):
         enter('')
         self.assertEqual(self.column('#largest', 0), everything)
 
-    def test_narrow_screen_scrolls_tables_and_not_the_page(self):
+    def test_narrow_screen_does_not_scroll_sideways(self):
         self.browser.size(380, 800)
         width = self.browser.run('return document.documentElement.scrollWidth')
         self.shoot('narrow')
         self.assertLessEqual(width, 380)
+        tables = self.browser.run(
+            "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length")
+        self.assertEqual(tables, 0)
+
+    def test_texts_of_charts_have_eleven_pixels_on_a_narrow_screen(self):
+        self.browser.size(400, 800)
+        self.browser.open(self.page)
+        heights = self.browser.run(
+            "return [...document.querySelectorAll('#sizes svg text')].map((text) => "
+            "parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+            ".concat([...document.querySelectorAll('.timeline span')].map((text) => "
+            "parseFloat(getComputedStyle(text).fontSize)))")
+        self.assertGreater(len(heights), 15)
+        self.assertGreaterEqual(min(heights), 11)
+
+    def test_chart_of_sizes_reaches_the_advised_size_and_marks_the_present_one(self):
+        texts = self.browser.run(
+            "return [...document.querySelectorAll('#sizes svg text')].map((text) => text.textContent)")
+        self.assertIn('256\u00a0KiB now', texts)
+        self.assertIn('8\u00a0MiB advised', texts)
+
+    def test_changes_have_the_present_and_the_new_value(self):
+        self.assertIn('256 (256\u00a0KiB)', self.column('#changes', 1))
+        self.assertIn('8192 (8\u00a0MiB)', self.column('#changes', 2))
+
+    def test_no_line_is_broken_between_a_number_and_its_unit(self):
+        broken = self.browser.run(
+            "return document.querySelector('main').innerText.match(/\\d (ms|s|KiB|MiB)\\b/g)")
+        self.assertIsNone(broken)
 
     def test_page_can_be_read_without_javascript(self):
         plain = Browser(script=False)
@@ -296,7 +325,7 @@ class PageTest(unittest.TestCase):
             for needed in ('96.2%', 'overwritten', 'Largest gaps'):
                 self.assertIn(needed, words)
             self.assertGreater(plain.run(
-                "return document.querySelectorAll('svg.timeline .bars rect').length"), 50)
+                "return document.querySelectorAll('.timeline svg rect').length"), 50)
             self.assertEqual(plain.run(
                 "return document.querySelectorAll('button, input').length"), 0)
         finally:

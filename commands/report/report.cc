@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +40,9 @@ namespace {
 constexpr size_t kStaticGaps = 20;   // of a session, listed where there is no JavaScript
 constexpr size_t kGapsInData = 100;  // the largest ones
 constexpr size_t kSequencesDrawn = 24;
+constexpr size_t kGroupsOnPage = 60;  // kinds of traces, each with its answer
+constexpr size_t kFilesOfGroup = 20;
+constexpr size_t kTracesInFull = 8;  // more have no counters, stages and holes
 constexpr std::string_view kPageMark = "<!doctype html>\n<!-- Written by ringscope report. -->";
 
 const OutputKind kPageOutput = {
@@ -49,32 +55,100 @@ struct ReportArgs {
   bool quick = false;
 };
 
-/// The answers for each trace or session of the input; of several with the same findings, the
-/// first. The worst ones first.
-std::string AnswersHtml(const Examinations& examinations) {
-  std::string html;
-  for (const auto& [key, members] : GroupsOf(examinations)) {
-    const Examination& first = *members.front();
-    const Answer& answer = first.answer;
-    html += fmt::format("<p class=\"subject\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
-                        XmlEscaped(first.subject.file),
-                        first.subject.session && examinations.size() > 1
-                            ? fmt::format(": session {}", *first.subject.session)
-                            : "",
-                        members.size() == 1 ? ""
-                                            : fmt::format(" and {} more with the same findings",
-                                                          members.size() - 1),
-                        Name(answer.severity), XmlEscaped(answer.headline));
-    if (!answer.change.empty())
-      html +=
-          fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", XmlEscaped(answer.change));
-    for (const AnswerLine& line : answer.lines)
-      if (line.label != "Over time")  // a picture has that
-        html +=
-            fmt::format("<dt>{}</dt><dd>{}</dd>\n", XmlEscaped(line.label), XmlEscaped(line.text));
-    html += "</dl>\n";
+/// Text as HTML, in which no line is broken between a number and its unit.
+std::string Html(std::string_view text) {
+  static const std::regex kUnit("([0-9]) (ns|us|ms|s|min|h|B|[KMGT]iB)\\b");
+  return std::regex_replace(XmlEscaped(text), kUnit, "$1\u00a0$2");
+}
+
+/// The answer for one trace or session, which stands for all of its group.
+std::string AnswerHtml(const ExaminationGroup& group, size_t number, bool is_only) {
+  const Examination& first = *group.second.front();
+  const Answer& answer = first.answer;
+  const size_t more = group.second.size() - 1;
+  std::string html = fmt::format(
+      "<p class=\"subject\" id=\"group-{}\">{}{}{}</p>\n<p class=\"headline {}\">{}</p>\n<dl>\n",
+      number, XmlEscaped(first.subject.file),
+      first.subject.session && !is_only ? fmt::format(": session {}", *first.subject.session) : "",
+      more == 0 ? "" : fmt::format(" and {} more with the same findings", WithCommas(more)),
+      Name(answer.severity), Html(answer.headline));
+  if (!answer.change.empty())
+    html += fmt::format("<dt>Change</dt><dd><strong>{}</strong></dd>\n", Html(answer.change));
+  for (const AnswerLine& line : answer.lines)
+    if (line.label != "Over time")  // a picture has that
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, Html(line.text));
+  return html + "</dl>\n";
+}
+
+/// How many of the traces are how bad, and those with the same findings in one row, the worst
+/// first.
+std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, size_t traces) {
+  std::map<Harm, size_t, std::greater<>> by_harm;
+  std::string rows;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const auto& [key, members] = groups[i];
+    by_harm[key.first] += members.size();
+    if (i >= kGroupsOnPage) continue;
+    std::vector<std::string> titles;
+    for (const std::string& rule : key.second)
+      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
+    rows += fmt::format(
+        "<tr><th class=\"number\">{}</th><td>{}</td><td><a "
+        "href=\"#group-{}\">{}</a></td><td>{}</td>"
+        "</tr>\n",
+        WithCommas(members.size()), HarmText(key.first), i,
+        titles.empty() ? "no warning" : XmlEscaped(Joined(titles, "; ")),
+        XmlEscaped(NameOf(*members.front())));
   }
+  std::vector<std::string> counts;
+  for (const auto& [harm, count] : by_harm)
+    counts.push_back(fmt::format("{}: {}", HarmText(harm), WithCommas(count)));
+  return fmt::format(
+      "<p class=\"headline\">{}, by their findings</p>\n<p>{}</p>\n<div class=\"scroll\" "
+      "tabindex=\"0\"><table>\n"
+      "<thead><tr><th "
+      "class=\"number\">Number</th><th>Severity</th><th>Findings</th><th>Example</th>"
+      "</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
+      Count(traces, "trace"), Html(Joined(counts, "; ")), rows,
+      groups.size() <= kGroupsOnPage
+          ? ""
+          : fmt::format("<p class=\"note\">{}, not shown: 'ringscope doctor --all' has them.</p>\n",
+                        Count(groups.size() - kGroupsOnPage, "further kind")));
+}
+
+/// The answer, or of several traces and sessions what they have in common and an answer for each
+/// kind.
+std::string AnswersHtml(const Examinations& examinations) {
+  const std::vector<ExaminationGroup> groups = GroupsOf(examinations);
+  const bool is_only = examinations.size() == 1;
+  std::string html = is_only ? "" : TotalsHtml(groups, examinations.size());
+  for (size_t i = 0; i < std::min(groups.size(), kGroupsOnPage); ++i)
+    html += AnswerHtml(groups[i], i, is_only);
   return html;
+}
+
+/// The document of doctor with one trace of each kind that the page shows, and without what only
+/// the page of one trace shows.
+Json ExamplesDocument(const Examinations& examinations) {
+  Json document = DoctorDocument(examinations);
+  if (examinations.size() == 1) return document;
+  Json traces = Json::array();
+  Json& groups = document["groups"];
+  const auto cut = [](Json& array, size_t most) {
+    while (array.size() > most) array.erase(array.size() - 1);
+  };
+  cut(groups, kGroupsOnPage);
+  for (Json& group : groups) {
+    Json& first = traces.emplace_back(std::move(document["traces"][group["first"].get<size_t>()]));
+    group["first"] = traces.size() - 1;
+    cut(group["files"], kFilesOfGroup);
+    if (examinations.size() > kTracesInFull)
+      for (const char* key :
+           {"stages", "counters", "holes", "sources", "well", "figures", "config"})
+        first.erase(key);
+  }
+  document["traces"] = std::move(traces);
+  return document;
 }
 
 /// Keeps the gaps of a session that lost most packets, the largest first.
@@ -112,53 +186,58 @@ class EventMarks : public ReplayListener {
   std::vector<std::pair<std::string_view, std::optional<uint64_t>>> marks;  // name and time
 };
 
-/// A picture on one time axis: rows of bars, which the page styles and moves. Measures are units of
-/// its width, 960.
+/// A picture on one time axis: rows of a name and bars, which the page styles and moves. A row is
+/// kWidth units wide, and a unit high for each pixel.
 class TimePicture {
  public:
   TimePicture(uint64_t from_ns, uint64_t to_ns)
       : from_(static_cast<double>(from_ns)),
         span_(std::max(static_cast<double>(to_ns) - from_, 1.0)) {}
 
+  /// @param height pixels
   void AddRow(std::string_view name, double height = 14) {
-    y_ += height_ + 4;
+    EndRow();
     height_ = height;
-    names_ += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y_ + height - 3,
-                          XmlEscaped(Shortened(name, 36)));
+    html_ += fmt::format(
+        "<span>{}</span><svg viewBox=\"0 0 {} {}\" height=\"{}\" "
+        "preserveAspectRatio=\"none\"><g>\n",
+        XmlEscaped(name), kWidth, height, height);
   }
   /// @param share of the row's height
   void AddBar(std::string_view classes, uint64_t from_ns, uint64_t to_ns, std::string_view what,
               double share = 1) {
     const double x = At(from_ns);
-    bars_ += fmt::format(
+    html_ += fmt::format(
         "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"><title>{}"
         "</title></rect>\n",
-        classes, x, y_ + height_ * (1 - share), std::max(At(to_ns) - x, 1.0), height_ * share,
+        classes, x, height_ * (1 - share), std::max(At(to_ns) - x, 2.0), height_ * share,
         XmlEscaped(what));
   }
-  std::string Finish() const {
-    const double bottom = y_ + height_ + 18;
+  std::string Finish() {
+    EndRow();
     std::string ticks;
-    for (int i = 0; i <= 4; ++i)
-      ticks += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\">{:.3f} s</text>\n",
-                           kNames + kBars * i / 4, bottom, span_ / 1e9 * i / 4);
+    for (int i = 0; i <= kTicks; ++i)
+      ticks += fmt::format("<span>{:.3f} s</span>", span_ / 1e9 * i / kTicks);
     return fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\"><svg class=\"timeline\" role=\"img\" viewBox=\"0 0 "
-        "960 {}\" data-seconds=\"{}\"><title>The session over time</title>\n{}<svg x=\"{}\" "
-        "width=\"{}\" height=\"{}\"><g class=\"bars\">\n{}</g></svg>\n{}</svg></div>\n",
-        bottom + 6, span_ / 1e9, names_, kNames, kBars, bottom - 14, bars_, ticks);
+        "<div class=\"timeline\" data-seconds=\"{}\">\n{}<span></span><div class=\"ticks\">{}</div>"
+        "\n</div>\n",
+        span_ / 1e9, html_, ticks);
   }
 
  private:
-  static constexpr double kNames = 220, kBars = 720;  // the first are in front of the bars
+  static constexpr double kWidth = 1000;
+  static constexpr int kTicks = 4;
 
   double At(uint64_t ns) const {
-    return kBars * std::clamp((static_cast<double>(ns) - from_) / span_, 0.0, 0.999);
+    return kWidth * std::clamp((static_cast<double>(ns) - from_) / span_, 0.0, 0.998);
+  }
+  void EndRow() {
+    if (height_ > 0) html_ += "</g></svg>\n";
   }
 
-  const double from_, span_;   // ns
-  double y_ = 0, height_ = 0;  // of the row
-  std::string names_, bars_;
+  const double from_, span_;  // ns
+  double height_ = 0;         // of the row; 0: there is none
+  std::string html_;
 };
 
 /// Draws a session: packets written and lost, how far ring buffers reach back, reads, flushes and
@@ -174,8 +253,8 @@ std::string SessionPicture(const ShownGaps& shown, const EventMarks& events) {
     picture.AddRow("packets, lost ones red", 60);
     uint64_t at = over.first_ns();
     for (const TimelineInterval& interval : intervals) {
-      const std::string what =
-          fmt::format("{} of {} packets lost", interval.lost, interval.written);
+      const std::string what = fmt::format("{} of {} lost", WithCommas(interval.lost),
+                                           Count(interval.written, "packet"));
       const uint64_t next = at + over.interval_ns();
       for (const auto& [classes, count] :
            {std::pair("written", interval.written), {"all", interval.lost}})
@@ -187,7 +266,7 @@ std::string SessionPicture(const ShownGaps& shown, const EventMarks& events) {
   for (const auto& [index, reach] : shown.examination.reach) {
     picture.AddRow(fmt::format("buffers[{}] reaches back", index));
     picture.AddBar("reach", end - std::min(reach.ns, end), end,
-                   "reaches back so far when it is read");
+                   "reaches back " + HumanDuration(reach.ns) + " when it is read");
   }
   picture.AddRow("reads, flushes, clones");
   for (const auto& [name, time_ns] : events.marks) {
@@ -202,14 +281,15 @@ std::string SessionPicture(const ShownGaps& shown, const EventMarks& events) {
     for (const Gap* gap : shown.gaps) {
       if (gap->sequence != sequence->sequence || gap->buffer != sequence->buffer) continue;
       const CauseCount& cause = gap->causes.front();
-      picture.AddBar(fmt::format("lost {}", Name(cause.fate)),
-                     gap->written.first.time_ns.value_or(0), gap->written.last.time_ns.value_or(0),
-                     fmt::format("{} packets lost: {}", gap->lost.packets, CauseText(cause)));
+      picture.AddBar(
+          fmt::format("lost {}", Name(cause.fate)), gap->written.first.time_ns.value_or(0),
+          gap->written.last.time_ns.value_or(0),
+          fmt::format("{} lost: {}", Count(gap->lost.packets, "packet"), CauseText(cause)));
       if (gap->next && gap->next->unusable.count.packets > 0)
-        picture.AddBar(
-            "unusable", gap->next->unusable.from_ns.value_or(0),
-            gap->next->unusable.to_ns.value_or(0),
-            fmt::format("{} packets need state that was lost", gap->next->unusable.count.packets));
+        picture.AddBar("unusable", gap->next->unusable.from_ns.value_or(0),
+                       gap->next->unusable.to_ns.value_or(0),
+                       fmt::format("{} cannot be shown: their state was lost",
+                                   Count(gap->next->unusable.count.packets, "packet")));
     }
   }
   return picture.Finish();
@@ -236,6 +316,7 @@ std::string Filled(std::string_view page,
 struct Page {
   std::string answers, pictures, gaps;  // HTML
   Json data = {{"tool", ToolVersion()}, {"problems", Json::array()}};
+  bool is_of_many = false;
   ExitCode code = ExitCode::kClean;
 
   /// Adds the document of a command, or why there is none.
@@ -247,7 +328,8 @@ struct Page {
   }
   void Add(const Examinations& examinations) {
     answers = AnswersHtml(examinations);
-    data["doctor"] = DoctorDocument(examinations);
+    data["doctor"] = ExamplesDocument(examinations);
+    is_of_many = examinations.size() > 1;
     code = Worse(code, CodeOf(examinations));
   }
   std::string Text(const std::string& input) const;
@@ -264,6 +346,7 @@ std::string Page::Text(const std::string& input) const {
   // Scripts run if they have this word, which nothing in the data can know.
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
   return Filled(ReportPage(), {{"title", XmlEscaped(input)},
+                               {"heading", is_of_many ? XmlEscaped(input) : "What was lost"},
                                {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
                                {"answers", answers},
                                {"pictures", pictures},
@@ -277,7 +360,8 @@ void SetUp(CLI::App& app, ReportArgs& args) {
   AddLogs(app, args.input.paths, Traces::kExamined);
   AddSession(app, args.input.only);
   InGroup(app, kOutputGroup);
-  AddText(app, "-o,--output", args.output, kFileType, "Write to this file; - for standard output");
+  AddText(app, "-o,--output", args.output, kFileType,
+          "Write to this file; - for standard output (needed on a terminal)");
   AddForce(app, args.force);
   AddFlag(app, "--quick", args.quick,
           "Leave out what takes many replays: the sweep over buffer sizes");
@@ -296,6 +380,7 @@ Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions
     RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
     ShownGaps shown(examination, {}, kinds);
     KeepLargest(shown);
+    if (!page.data.contains("start_ns")) page.data["start_ns"] = shown.notes.start_ns();
     page.pictures += SessionPicture(shown, events);
     page.gaps += GapRowsHtml(shown);
     WriteGaps(gaps, shown, /*lines=*/false);
@@ -319,6 +404,9 @@ Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions
 }
 
 Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
+  if (args.output.empty() && context.console.out_is_terminal())
+    return Fail(ErrorCode::kUsage, "a page is for a browser, not for a terminal", {},
+                "write it to a file: -o report.html");
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a page", {".html", ".htm"}));
   RS_ASSIGN_OR_RETURN(
       const std::unique_ptr<OutputFile> file,

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "commands/shell/commands.h"
@@ -62,11 +64,11 @@ TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
           "(96.2%)"));
   EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
   // The session over time, with what each bar is.
-  EXPECT_THAT(body, HasSubstr("<svg class=\"timeline\""));
-  EXPECT_THAT(body, HasSubstr(">sequence 3 (demo-app/appbin, 1:2)</text>"));
+  EXPECT_THAT(body, HasSubstr("<div class=\"timeline\""));
+  EXPECT_THAT(body, HasSubstr(">sequence 3 (demo-app/appbin, 1:2)</span>"));
   EXPECT_THAT(body, HasSubstr("<rect class=\"lost overwritten\""));
   EXPECT_THAT(body,
-              HasSubstr("<title>50126 packets lost: overwritten before they were read</title>"));
+              HasSubstr("<title>50,126 packets lost: overwritten before they were read</title>"));
   EXPECT_FALSE(data.contains("sweep"));
 }
 
@@ -92,7 +94,48 @@ TEST(ReportPage, SeveralTraces_AreGroupedByTheirFindings) {
   EXPECT_EQ(groups[0].at("traces"), 2);  // the worst first
   const std::string body = ran.out.substr(0, ran.out.find("<script type="));
   EXPECT_THAT(body, HasSubstr("a.pftrace.zst and 1 more with the same findings"));
+  EXPECT_THAT(body, HasSubstr("3 traces, by their findings</p>\n<p>error: 2; warning: 1</p>"));
+  EXPECT_LT(body.find("3 traces"), body.find("and 1 more"));
   EXPECT_THAT(body, Not(HasSubstr("b.pftrace.zst</p>")));
+}
+
+TEST(ReportPage, ThousandTraces_FitIntoAMegabyte) {
+  const TempFolder folder;
+  std::vector<std::filesystem::path> traces;
+  for (const auto& entry : std::filesystem::directory_iterator(RS_TESTDATA "/traces"))
+    if (entry.path().extension() == ".pftrace") traces.push_back(entry.path());
+  for (size_t i = 0; i < 1000; ++i)
+    std::filesystem::copy(traces[i % traces.size()],
+                          folder.File(std::to_string(i) + "-of-a-fleet.pftrace"));
+  const Ran ran = RunCommand(ReportCommand(), {folder.path()});
+  ASSERT_EQ(ran.error, "");
+  EXPECT_THAT(ran.out, HasSubstr("1,000 traces, by their findings"));
+  EXPECT_LT(ran.out.size(), 1'000'000u);
+}
+
+TEST(ReportPage, OnATerminal_AFileIsRequired) {
+  CLI::App app;
+  const Runner run = ReportCommand().bind(app);
+  app.parse(std::vector<std::string>{CaptureFile("ring-v2/trace.pftrace.zst")});
+  MemoryRun memory;
+  memory.out.terminal = true;
+  const auto code = run(memory.context);
+  ASSERT_FALSE(code);
+  EXPECT_EQ(code.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(code.error().ToString(), HasSubstr("-o report.html"));
+  EXPECT_EQ(memory.Output(), "");
+}
+
+// "256 -> 8192": the present value is that of the session's config.
+TEST(ReportPage, ChangesHaveTheirPresentValue) {
+  for (const char* file : {"ring-v2/session.ops.jsonl.zst", "ring-v2/trace.pftrace.zst"}) {
+    const Document data = DataOf(RunCommand(ReportCommand(), {CaptureFile(file)}).out);
+    const Document& change = data.contains("advise")
+                                 ? data["advise"]["sessions"][0]["remedies"][0]["changes"][0]
+                                 : data["doctor"]["traces"][0]["findings"][0]["changes"][0];
+    EXPECT_EQ(change.at("path"), "buffers[0].size_kb") << file;
+    EXPECT_EQ(change.at("was"), "256") << file;
+  }
 }
 
 TEST(ReportPage, SessionsOfALog_HaveEachTheirAnswer) {

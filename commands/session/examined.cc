@@ -85,6 +85,8 @@ void SetChangedConfig(Examination& examination) {
   if (!config || changes.empty()) return;
   examination.own_config = ReusableConfig(wire::AsBytes(*config));
   examination.changed_config = ChangedConfig(examination.own_config, changes);
+  for (Finding& finding : examination.findings)
+    SetPresentValues(examination.own_config, finding.changes);
 }
 
 /// Names the command that reports more, and of a log the one that has all changes, if there are

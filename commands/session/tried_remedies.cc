@@ -93,6 +93,8 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
     return SessionRemedies();
   }
   remedies.config = text;
+  SetPresentValues(text, remedies.changes);
+  for (Remedy& remedy : remedies.remedies) SetPresentValues(text, remedy.changes);
   return remedies;
 }
 

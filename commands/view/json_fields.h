@@ -82,8 +82,8 @@ inline void ListFields(JsonFieldWriter& io, const LogMoment& moment) {
 }
 
 inline void ListFields(JsonFieldWriter& io, const ConfigChange& change) {
-  io("path", change.path, "value", change.value, "reason", change.reason, "is_estimate",
-     change.is_estimate);
+  io("path", change.path, "was", change.was, "value", change.value, "reason", change.reason,
+     "is_estimate", change.is_estimate);
 }
 
 template <typename T>

@@ -145,6 +145,7 @@ struct ConfigChange {
   std::string value;  // as text format has it: "65536", "RING_BUFFER"
   std::string reason;
   bool is_estimate = false;  // not proved by a replay
+  std::string was = {};      // the present value as text; empty: not set, or not known
 
   friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
 };

@@ -68,6 +68,13 @@ std::string AddedLines(const std::vector<TextStep>& steps, size_t from, const st
   return open + own + steps.back().name + ": " + value + "\n" + close;
 }
 
+/// The value of a field, "name: value" in the text.
+std::string ValueAt(const TextPlace& place, std::string_view config) {
+  const std::string_view field = config.substr(place.begin, place.end - place.begin);
+  const size_t value = field.find_first_not_of(" \t\n", field.find(':') + 1);
+  return std::string(field.substr(std::min(value, field.size())));
+}
+
 void Apply(const ConfigChange& change, std::string& config) {
   const std::vector<TextStep> steps = StepsOf(change.path);
   const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, steps);
@@ -76,14 +83,13 @@ void Apply(const ConfigChange& change, std::string& config) {
                                                         change.value, ReasonOf(change)),
                                             ""));
   if (place->steps == steps.size()) {
-    const std::string was = config.substr(place->begin, place->end - place->begin);
-    const size_t value = std::min(was.find_first_not_of(" \t\n", was.find(':') + 1), was.size());
-    if (was.substr(value) == change.value) return;
-    config.replace(place->begin, was.size(), steps.back().name + ": " + change.value);
+    const std::string was = ValueAt(*place, config);
+    if (was == change.value) return;
+    config.replace(place->begin, place->end - place->begin,
+                   steps.back().name + ": " + change.value);
     const size_t line = LineStart(config, place->begin);
-    config.insert(
-        line, CommentLines(fmt::format("changed, was {}: {}", was.substr(value), ReasonOf(change)),
-                           IndentOf(config, line)));
+    config.insert(line, CommentLines(fmt::format("changed, was {}: {}", was, ReasonOf(change)),
+                                     IndentOf(config, line)));
     return;
   }
   const std::string comment = change.reason.empty() ? "added" : "added: " + ReasonOf(change);
@@ -120,6 +126,14 @@ std::string ChangedConfig(std::string_view config, const std::vector<ConfigChang
   std::string text(config);
   for (const ConfigChange& change : changes) Apply(change, text);
   return text;
+}
+
+void SetPresentValues(std::string_view config, std::vector<ConfigChange>& changes) {
+  for (ConfigChange& change : changes) {
+    const std::vector<TextStep> steps = StepsOf(change.path);
+    const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, steps);
+    if (place && place->steps == steps.size()) change.was = ValueAt(*place, config);
+  }
 }
 
 }  // namespace ringscope

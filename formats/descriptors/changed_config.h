@@ -17,6 +17,9 @@ std::string ReusableConfig(Bytes config);
 /// Of two changes of a line the last counts. @param config in protobuf's text format
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
 
+/// Sets ConfigChange::was of the lines that the config has. @param config in protobuf's text format
+void SetPresentValues(std::string_view config, std::vector<ConfigChange>& changes);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_

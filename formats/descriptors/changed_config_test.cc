@@ -41,6 +41,16 @@ duration_ms: 5000
 )");
 }
 
+TEST(ChangedConfig, PresentValues) {
+  std::vector<ConfigChange> changes = {{"buffers[1].size_kb", "4096", "", false},
+                                       {"buffers[1].fill_policy", "RING_BUFFER", "", false},
+                                       {"flush_period_ms", "5000", "", false}};
+  SetPresentValues(kConfig, changes);
+  EXPECT_EQ(changes[0].was, "64");
+  EXPECT_EQ(changes[1].was, "DISCARD");
+  EXPECT_EQ(changes[2].was, "") << "not set";
+}
+
 TEST(ChangedConfig, ALineInAMessageThatIsNotThere) {
   const std::string text = ChangedConfig(
       kConfig,

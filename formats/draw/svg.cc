@@ -127,6 +127,17 @@ line, path { stroke: #b6bcc4; stroke-width: 1; fill: none; }
 .link-read { stroke: #3f8f5b; stroke-width: 3; }
 .link-not_read { stroke: #5b6168; stroke-width: 3; }
 .link-torn { stroke: #cc3340; stroke-width: 3; stroke-dasharray: 4 3; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e8eaed; }
+  text.soft { fill: #a3abb5; }
+  .page { fill: #16181c; }
+  .hollow { fill: #22262c; stroke: #5aa2f0; }
+  .struck, .half-struck, .barred { stroke: #16181c; }
+  line, path { stroke: #4d545e; }
+  .link-read { stroke: #5dbb7e; }
+  .link-not_read { stroke: #a3abb5; }
+  .gap, .link-torn { stroke: #f2616c; }
+}
 )";
 
 }  // namespace
