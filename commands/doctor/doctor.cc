@@ -55,7 +55,8 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
           "Print the answer alone, as text: what is wrong, why, and what to change, in about ten "
           "lines; 'ringscope FILE' does the same");
   Exclude(app, "--brief", {"--rule", "--all"});
-  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
+  AddFormat(app, args.format,
+            {Format::kText, Format::kMarkdown, Format::kJson, Format::kJsonl, Format::kCsv});
   AddGate(app, args.gate);
 }
 

@@ -37,16 +37,19 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddFlag(app, "--all", args.all, "Explain each gap, and list all that was found, as text");
   AddFlag(app, "--packets", args.packets,
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
-          "--format json");
+          "--format json or md");
   Exclude(app, "--packets", {"--all"});
-  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl, Format::kCsv});
+  AddFormat(app, args.format,
+            {Format::kText, Format::kMarkdown, Format::kJson, Format::kJsonl, Format::kCsv});
   AddGate(app, args.gate);
 }
 
 Status Check(const GapsArgs& args) {
-  if (!args.packets || args.format != Format::kJson) return {};
-  return Fail(ErrorCode::kUsage, "--packets and --format json cannot be used together", {},
-              "--format jsonl prints one packet per line");
+  if (!args.packets || (args.format != Format::kJson && args.format != Format::kMarkdown))
+    return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("--packets and --format {} cannot be used together", Name(args.format)),
+              {}, "--format jsonl prints one packet per line");
 }
 
 /// Finds the buffers that a filter names by their index.
@@ -77,7 +80,6 @@ class LostPacketList : public LedgerSink {
     listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == Format::kText)
-
       return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
     console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers,
                               account, session_, args_.input.clone, kind));
@@ -127,14 +129,14 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   const ShownGaps selection(examination, args.filter, kinds);
   if (args.format == Format::kCsv)
     out.Print(GapCsvRows(selection));
-  else if (args.format == Format::kText)
+  else if (out.is_text())
     PrintGaps(out, selection, args.all);
   else
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
-  if (args.format == Format::kText || args.format == Format::kJson)
-    ReportClones(out, selection.outcome);
+  if (out.is_text() || out.is_json()) ReportClones(out, selection.outcome);
   if (!args.gate.is_set()) return selection.ending();
-  if (args.format == Format::kText) PrintBrokenLimits(out, std::span(&examination, 1));
+  if (out.is_text()) PrintBrokenLimits(out, std::span(&examination, 1));
+  if (!examination.broken_limits.empty()) out.Data("broken_limits", examination.broken_limits);
   return examination.broken_limits.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
 

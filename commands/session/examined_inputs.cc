@@ -80,7 +80,8 @@ Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
   std::vector<Examinations> results(paths.size());
   size_t done = 0;
   std::mutex mutex;  // of the messages and the progress
-  Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "input")));
+  Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "file")),
+                    "file");
   TasksOnCores(context)(paths.size(), [&](size_t at) {
     KeptText out, err;
     Streams streams{out, err, {}, true};

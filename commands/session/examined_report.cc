@@ -18,10 +18,8 @@ namespace ringscope {
 namespace {
 
 constexpr size_t kPartIndent = 3;
-/// Findings of a trace that a screen has with their sentence, and by their title; what is not
-/// known. The worst finding is in full.
-constexpr size_t kWithSentence = 3;
-constexpr size_t kWithTitle = 5;
+/// Findings of a trace that a screen has, the worst one in full; lines on what is not known.
+constexpr size_t kFindingsListed = 5;
 constexpr size_t kUnknownListed = 2;
 constexpr size_t kGroupsListed = 10;  // of many traces
 
@@ -31,11 +29,16 @@ void PrintPart(Report& report, const char* title, const Sentence& sentence) {
   report.Paragraph(Printable(sentence.text), fmt::format("{:{}}{:<9}", "", kPartIndent, title));
 }
 
-void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full) {
+/// @param is_alone no other finding has its title
+void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full,
+                  bool is_alone) {
   report.Print(in_full || number == 2 ? "\n" : "");
-  report.PrintWrapped(StyleOf(finding.harm), fmt::format("{}. {}", number, finding.rule->title),
+  report.PrintWrapped(StyleOf(finding.harm),
+                      fmt::format("{}. {}{}{}", number, finding.rule->title,
+                                  is_alone || finding.where.empty() ? "" : ": ",
+                                  is_alone ? "" : Printable(finding.where.text)),
                       fmt::format(" [{}] ({})", HarmText(finding.harm), finding.rule->id));
-  if (in_full || number <= kWithSentence) PrintPart(report, "What:", finding.what);
+  PrintPart(report, "What:", finding.what);
   if (!in_full) return;
   PrintPart(report, "Where:", finding.where);
   PrintPart(report, "Cause:", finding.cause);
@@ -239,7 +242,7 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
       titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
     report.Paragraph(
         fmt::format("{}: {}; {}{}{}", HarmText(key.first),
-                    titles.empty() ? "no finding" : Joined(titles),
+                    titles.empty() ? "no warning" : Joined(titles),
                     members.size() == 1 ? "" : "for example ", NameOf(*members.front()),
                     members.front()->error ? ": " + *members.front()->error : ""),
         fmt::format("{:>6}  ", WithCommas(members.size())));
@@ -288,8 +291,10 @@ void PrintExamination(Report& report, const Examination& trace, bool brief, bool
   if (trace.subject.replay)
     report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.subject.replay)));
   const std::vector<Finding>& findings = trace.findings;
-  const size_t shown = all ? findings.size() : ShownOf(findings.size(), kWithTitle);
-  for (size_t i = 0; i < shown; ++i) PrintFinding(report, i + 1, findings[i], all || i == 0);
+  const size_t shown = all ? findings.size() : ShownOf(findings.size(), kFindingsListed);
+  for (size_t i = 0; i < shown; ++i)
+    PrintFinding(report, i + 1, findings[i], all || i == 0,
+                 std::ranges::count(findings, findings[i].rule, &Finding::rule) == 1);
   PrintMore(report, findings.size() - shown, "more finding");
   PrintSources(report, trace);
   if (all) PrintHoles(report, trace, SIZE_MAX);
@@ -307,7 +312,7 @@ void PrintExamination(Report& report, const Examination& trace, bool brief, bool
   PrintList(report, "Checked: no problem", trace.well);
   if (trace.changed_config) {
     report.Heading("The trace's config with these changes");
-    report.Print(*trace.changed_config);
+    report.Code(*trace.changed_config);
   }
 }
 

@@ -13,7 +13,6 @@ namespace {
 // Text for people is broken in lines of so many columns; longer ones are hard to read.
 constexpr size_t kLeastWidth = 60;
 constexpr size_t kMostWidth = 120;
-constexpr size_t kUnbroken = 1 << 20;  // no text has so many columns
 
 constexpr size_t kFewestColumns = 20;  // that messages are broken for
 constexpr size_t kMessageIndent = 2;   // of their further lines
@@ -114,9 +113,10 @@ void Console::ShowProgressLine(std::string_view line) {
   progress_shown_ = !line.empty();
 }
 
-Progress::Progress(Console& console, std::string label)
+Progress::Progress(Console& console, std::string label, const char* noun)
     : console_(console),
       label_(std::move(label)),
+      noun_(noun),
       active_(console.shows_progress()),
       start_(Clock::now()),
       next_(start_ + std::chrono::milliseconds(300)) {}  // a short run shows no progress
@@ -131,20 +131,22 @@ void Progress::Update(uint64_t done, uint64_t total) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  console_.ShowProgressLine(FormatProgress(label_, done, total, seconds));
+  console_.ShowProgressLine(FormatProgress(label_, done, total, seconds, noun_));
 }
 
 void Progress::Show() {
   if (active_) console_.ShowProgressLine(label_ + " ...");
 }
 
-std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds) {
+std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds,
+                           const char* noun) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   std::string line(label);
   if (total > 0)
     line +=
         fmt::format("  {:3.0f}%", 100.0 * static_cast<double>(done) / static_cast<double>(total));
-  line += fmt::format("  {}/s", HumanSize(static_cast<uint64_t>(rate)));
+  line += noun != nullptr ? fmt::format("  {:.{}f} {}s/s", rate, rate < 10 ? 1 : 0, noun)
+                          : fmt::format("  {}/s", HumanSize(static_cast<uint64_t>(rate)));
   if (total > done && rate > 0) {
     const uint64_t left = static_cast<uint64_t>(static_cast<double>(total - done) / rate);
     line += fmt::format("  {}:{:02} left", left / 60, left % 60);

@@ -46,10 +46,10 @@ struct Streams {
 };
 
 /// Formats of results; each command has some of them.
-enum class Format : uint8_t { kText, kJson, kJsonl, kCsv, kSvg, kOps, kDiff };
+enum class Format : uint8_t { kText, kMarkdown, kJson, kJsonl, kCsv, kSvg, kOps, kDiff };
 template <>
-inline constexpr std::array kEnumNames<Format> = {"text", "json", "jsonl", "csv",
-                                                  "svg",  "ops",  "diff"};
+inline constexpr std::array kEnumNames<Format> = {"text", "md",  "json", "jsonl",
+                                                  "csv",  "svg", "ops",  "diff"};
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
@@ -60,6 +60,9 @@ struct ConsoleOptions {
   ColorMode color = ColorMode::kAuto;
   bool quiet = false;  // neither messages nor progress; warnings and errors stay
 };
+
+/// A width that no text has: lines are not broken.
+inline constexpr size_t kUnbroken = 1 << 20;
 
 /// Results to standard output, everything else to standard error.
 class Console {
@@ -137,12 +140,13 @@ class Console {
 class Progress {
  public:
   /// @param label what is being done, "replaying x.tblog"
-  Progress(Console& console, std::string label);
+  /// @param noun of what is counted, "file"; nullptr: bytes of the input
+  Progress(Console& console, std::string label, const char* noun = nullptr);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// @param done bytes of the input; @param total of them, 0 if not known
+  /// @param done bytes, or what `noun` names; @param total of them, 0 if not known
   void Update(uint64_t done, uint64_t total);
   /// Shows what is being done, where progress is not known.
   void Show();
@@ -152,6 +156,7 @@ class Progress {
 
   Console& console_;
   const std::string label_;
+  const char* const noun_;
   const bool active_;
   const Clock::time_point start_;
   Clock::time_point next_;
@@ -159,7 +164,8 @@ class Progress {
 
 /// The text of a progress line. Split off for tests.
 /// @param seconds since the start
-std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds);
+std::string FormatProgress(std::string_view label, uint64_t done, uint64_t total, double seconds,
+                           const char* noun = nullptr);
 
 }  // namespace ringscope
 

@@ -122,6 +122,8 @@ TEST(Progress, WithoutATerminal_ShowsNothing) {
 TEST(Progress, Format) {
   EXPECT_EQ(FormatProgress("reading x", 512 << 20, 1 << 30, 2.0),
             "reading x   50%  256 MiB/s  0:02 left");
+  EXPECT_EQ(FormatProgress("examining 1,000 files", 250, 1000, 2.0, "file"),
+            "examining 1,000 files   25%  125 files/s  0:06 left");
   EXPECT_EQ(FormatProgress("reading -", 1 << 20, 0, 1.0), "reading -  1 MiB/s");
   EXPECT_THAT(FormatProgress("x", 0, 100, 0), Not(HasSubstr("left")));
 }

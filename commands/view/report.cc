@@ -15,6 +15,12 @@ namespace {
 
 Table FactTable() { return Table({{.title = ""}, {.title = ""}}); }
 
+/// The text without the spaces and ends of lines around it.
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \n"), text.size());
+  return text.substr(begin, text.find_last_not_of(" \n") + 1 - begin);
+}
+
 }  // namespace
 
 Report::Inner::Inner(Report& report, std::string_view key, bool is_item)
@@ -39,11 +45,14 @@ Report::Report(Console& console, Format format, std::string_view schema, int ind
       facts_(FactTable()) {}
 
 std::string Report::Styled(TextStyle style, std::string_view text) const {
+  if (is_markdown()) return fmt::format("**{}**", text);
   return file_ == nullptr ? console_.Styled(style, text) : std::string(text);
 }
 
 void Report::PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
                           size_t indent) {
+  if (is_markdown())
+    return Print("\n" + Styled(style, MarkdownText(styled)) + MarkdownText(rest) + "\n");
   // Lines are broken without regard to the codes of the style, and each line has its own.
   const std::string text = Wrap(styled + rest, indent, width());
   const std::string first = Wrap(styled, indent, width());
@@ -73,16 +82,33 @@ void Report::Write(std::string_view text) {
     status_ = file_->Write(text);
 }
 
+void Report::Paragraph(std::string_view text, std::string_view mark) {
+  if (!is_markdown()) return Print(Wrap(text, mark, 0, width()) + "\n");
+  const std::string words = MarkdownText(Trimmed(text));
+  const std::string_view label = Trimmed(mark);
+  if (mark.empty()) return Print("\n" + words + "\n");
+  if (label.empty() || label == "-") return Print((mark.size() > 4 ? "  - " : "- ") + words + "\n");
+  Print(fmt::format("- **{}** {}\n", MarkdownText(label), words));
+}
+
+void Report::Code(std::string_view lines) {
+  Print(is_markdown() ? fmt::format("```\n{}```\n", lines) : std::string(lines));
+}
+
 void Report::Title(std::string_view title, std::string_view rest) {
   PrintWrapped(TextStyle::kBold, std::string(title) + ":", " " + std::string(rest));
 }
 
 void Report::Heading(std::string_view title, size_t indent) {
-  Print(fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
+  Print(is_markdown() ? fmt::format("\n### {}\n\n", MarkdownText(title))
+                      : fmt::format("\n{:{}}{}\n", "", indent, Bold(title)));
 }
 
 void Report::Print(const Table& table, size_t indent) {
-  if (is_text()) table.Print(console_, indent);
+  if (is_markdown())
+    Print("\n" + table.Markdown());
+  else if (is_text())
+    table.Print(console_, indent);
 }
 
 void Report::Section(std::string_view title, const Table& table, size_t indent) {
@@ -138,24 +164,24 @@ void PrintAnswer(Report& report, const std::string& name, const Answer& answer) 
       name.empty() ? answer.headline : fmt::format("{}: {}:", name, HarmText(answer.severity));
   const std::string rest = (name.empty() ? "" : " " + answer.headline) +
                            (answer.change.empty() ? "" : " Change: " + answer.change + ".");
-  const auto text_of = [&](const std::vector<AnswerLine>& lines) {
-    size_t width = 0;
-    for (const AnswerLine& line : lines) width = std::max(width, line.label.size());
-    std::string text;
-    for (const AnswerLine& line : lines)
-      text +=
-          Wrap(line.text, fmt::format("  {:<{}}  ", line.label, width), 0, report.width()) + "\n";
-    return text;
-  };
   std::vector<AnswerLine> lines = answer.lines;
+  const auto mark = [&](const AnswerLine& line) {
+    size_t width = 0;
+    for (const AnswerLine& each : lines) width = std::max(width, each.label.size());
+    return fmt::format("  {:<{}}  ", line.label, width);
+  };
+  const auto rows = [&] {
+    std::string text = Wrap(title + rest, size_t{0}, report.width());
+    for (const AnswerLine& line : lines)
+      text += "\n" + Wrap(line.text, mark(line), 0, report.width());
+    return std::ranges::count(text, '\n') + 1;
+  };
   for (const char* spare :
-       {"Folded", "Replay", "Also", "Evicted by", "Over time", "Sources", "Stalled"}) {
-    const std::string text = Wrap(title + rest, size_t{0}, report.width()) + "\n" + text_of(lines);
-    if (lines.size() > kAnswerLines || std::ranges::count(text, '\n') > kAnswerRows)
+       {"Folded", "Replay", "Also", "Evicted by", "Over time", "Sources", "Stalled"})
+    if (lines.size() > kAnswerLines || rows() > kAnswerRows)
       std::erase_if(lines, [&](const AnswerLine& line) { return line.label == spare; });
-  }
   report.PrintWrapped(StyleOf(answer.severity), title, rest);
-  report.Print(text_of(lines));
+  for (const AnswerLine& line : lines) report.Paragraph(line.text, mark(line));
 }
 
 void ListFields(JsonFieldWriter& io, const StageCount& stage) {
@@ -199,9 +225,6 @@ void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
      accounts.sequences);
 }
 
-namespace {
-
-/// "1,203", "? + 3x": three times an unknown number.
 std::string EndedText(const StageCount& at) {
   std::string places = at.places == 0 ? "" : fmt::format("{}x", WithCommas(at.places));
   if (at.chunks > 0) places += (places.empty() ? "" : " + ") + Count(at.chunks, "chunk");
@@ -209,6 +232,8 @@ std::string EndedText(const StageCount& at) {
   return (at.is_known ? WithCommas(at.count.packets) : "?") + (places.empty() ? "" : " + ") +
          places;
 }
+
+namespace {
 
 /// "demo-app (pid 8400)"
 std::string NameOf(const StageProcess& process) {

@@ -14,8 +14,8 @@
 namespace ringscope {
 
 /// A command's result, stated once. The part for people is printed at once where the format is
-/// kText; the part for programs is gathered in a document where it is kJson. Of any other format a
-/// command prints all itself.
+/// kText or kMarkdown; the part for programs is gathered in a document where it is kJson. Of any
+/// other format a command prints all itself.
 class Report {
  public:
   /// The indent of a document in one line, for commands whose lines of JSONL are documents.
@@ -27,11 +27,12 @@ class Report {
   /// Results go to `file`, not to the console. It must outlive the report.
   void WriteTo(ByteSink& file) { file_ = &file; }
 
-  bool is_text() const { return format_ == Format::kText; }
+  /// Returns true for a format that people read.
+  bool is_text() const { return format_ == Format::kText || is_markdown(); }
   bool is_json() const { return format_ == Format::kJson; }
   /// Text in bold, if it goes where there are colours.
   std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
-  /// Text in a style, if it goes where there are colours.
+  /// Text in a style, if it goes where there are colours; in Markdown in bold.
   std::string Styled(TextStyle style, std::string_view text) const;
 
   // For people.
@@ -39,11 +40,12 @@ class Report {
   /// Text as it is; nothing in JSON.
   void Print(std::string_view text);
   /// Columns of text for people, see Console::width().
-  size_t width() const { return console_.width(); }
-  /// A text of one paragraph after `mark`, in lines of width(), the others indented as far.
-  void Paragraph(std::string_view text, std::string_view mark = {}) {
-    Print(Wrap(text, mark, 0, width()) + "\n");
-  }
+  size_t width() const { return is_markdown() ? kUnbroken : console_.width(); }
+  /// A text of one paragraph after `mark`, in lines of width(), the others indented as far. In
+  /// Markdown it is an item of a list if there is a mark.
+  void Paragraph(std::string_view text, std::string_view mark = {});
+  /// Lines of code as they are; in Markdown a block of code.
+  void Code(std::string_view lines);
   /// `styled + rest` wrapped, `styled` in this style.
   /// @param rest begins with a space, or is empty
   void PrintWrapped(TextStyle style, const std::string& styled, const std::string& rest,
@@ -106,6 +108,7 @@ class Report {
     Json outer_;
   };
 
+  bool is_markdown() const { return format_ == Format::kMarkdown; }
   void Write(std::string_view text);
 
   Console& console_;
@@ -135,6 +138,8 @@ void ListFields(JsonFieldWriter& io, const StageCount& stage);
 void ListFields(JsonFieldWriter& io, const StageAccount& account);
 void ListFields(JsonFieldWriter& io, const SequenceStages& sequence);
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts);
+/// "1,203", "? + 3x": three times an unknown number.
+std::string EndedText(const StageCount& at);
 /// Prints where the packets of each sequence ended.
 void PrintStages(Report& report, const StageAccounts& accounts);
 

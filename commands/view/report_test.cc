@@ -57,6 +57,30 @@ TEST(Table, OneStatement_GivesTextJsonAndCsv) {
             "\"a,\"\"b\"\"\",65536,65536,\n");
 }
 
+TEST(Report, Markdown) {
+  MemoryRun run;
+  Report report(run.console, Format::kMarkdown, "test");
+  report.PrintWrapped(TextStyle::kLoss, "a.tblog: error:", " 2 of <3> *left*");
+  report.Paragraph("overwritten", "  Why  ");
+  report.Paragraph("size_kb: 8192", "            ");
+  report.Paragraph("a.tblog is broken", "- ");
+  report.Paragraph("\nNothing else.");
+  report.Heading("Losses");
+  report.Print(TypedTable());
+  report.Code("buffers {\n}\n");
+  EXPECT_EQ(run.Output(),
+            "\n**a.tblog: error:** 2 of &lt;3> \\*left\\*\n"
+            "- **Why** overwritten\n"
+            "  - size_kb: 8192\n"
+            "- a.tblog is broken\n"
+            "\nNothing else.\n"
+            "\n### Losses\n\n"
+            "\n| name | bytes | share |\n"
+            "| --- | ---: | ---: |\n"
+            "| a,\"b\" | 64 KiB | 50% |\n"
+            "```\nbuffers {\n}\n```\n");
+}
+
 enum class Colour : uint8_t { kRed, kGreen };
 
 struct Part {

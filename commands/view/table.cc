@@ -176,6 +176,22 @@ void Table::Print(Console& console, size_t indent) const {
   console.Print(Text(indent, console.width(), &console));
 }
 
+std::string Table::Markdown() const {
+  std::string titles = "|", line = "|", text;
+  for (const Column& column : columns_) {
+    if (!column.is_shown) continue;
+    titles += " " + MarkdownText(column.title) + " |";
+    line += column.align == Align::kRight ? " ---: |" : " --- |";
+  }
+  for (const std::vector<Cell>& row : rows_) {
+    text += "|";
+    for (size_t i = 0; i < row.size(); ++i)
+      if (columns_[i].is_shown) text += " " + MarkdownText(row[i].text) + " |";
+    text += "\n";
+  }
+  return titles + "\n" + line + "\n" + text;
+}
+
 Json Table::ToJson() const {
   Json array = Json::array();
   for (const std::vector<Cell>& row : rows_) {
@@ -185,6 +201,19 @@ Json Table::ToJson() const {
     array.push_back(std::move(object));
   }
   return array;
+}
+
+std::string MarkdownText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '*' || c == '|' || c == '`')
+      out += std::string("\\") + c;
+    else
+      out += c;
+  }
+  return out;
 }
 
 std::string CsvText(const Json& value) {

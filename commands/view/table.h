@@ -81,6 +81,8 @@ class Table {
   /// @param console its titles are in bold as there; nullptr if no colours
   std::string Text(size_t indent = 0, size_t width = kTextColumns,
                    const Console* console = nullptr) const;
+  /// The table in GitHub's Markdown.
+  std::string Markdown() const;
   /// The rows as objects of the columns that have a key.
   Json ToJson() const;
 
@@ -88,6 +90,9 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+/// Text in which Markdown finds no markup.
+std::string MarkdownText(std::string_view text);
 
 /// A value as a field of a CSV row: quoted where it must be; null is empty.
 std::string CsvText(const Json& value);
