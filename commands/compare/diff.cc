@@ -21,11 +21,13 @@ constexpr uint64_t kMostListed = 1'000'000;
 
 void SetUp(CLI::App& app, DiffArgs& args) {
   InGroup(app, kInputGroup);
-  AddTexts(app, "INPUT", args.input.paths, kLogOrTraceType,
-           "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
-           "a log and the trace (.pftrace) that came out of its session; or two traces, which "
-           "are compared as they are",
-           Need::kRequired);
+  AddTexts(
+      app, "INPUT", args.input.paths, kLogOrTraceType,
+      "Commit logs (.tblog or .ops.jsonl, plain or compressed), taken one after the other; or "
+      "a log and the trace (.pftrace) that came out of its session; or two traces, which "
+      "are compared as they are; with --quality two traces, logs or trace configs, the old and "
+      "the new",
+      Need::kRequired);
   AddSession(app, args.input.only);
   AddClone(app, args.input.clone);
   AddReplayOptions(
@@ -42,12 +44,16 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
       "Packets to list for each kind of difference (default: 20)");
   AddFlag(app, "--all", args.all, "Also list the packets and counters that differ, as text");
+  AddFlag(app, "--quality", args.quality,
+          "Compare the quality of an old and a new trace, log or trace config: packets lost and "
+          "usable, reach, holes by their cause, and findings");
   AddText(app, "--minimize", args.minimize, kFileType,
           "Write the fewest and smallest operations that still show the first difference "
           "(.ops.jsonl), and beside FILE a test in the style of Perfetto's own (.cc) that passes "
           "with side A, not with side B; - for standard output, and no test");
+  Exclude(app, "--quality", {"--all", "--limit", "--minimize"});
   AddForce(app, args.force);
-  AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kJsonl});
+  AddFormat(app, args.format, {Format::kText, Format::kMarkdown, Format::kJson, Format::kJsonl});
 }
 
 /// Returns true for a trace, false for a log.
@@ -165,6 +171,9 @@ Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
+  if (args.quality) return DiffQuality(args, context);
+  if (args.format == Format::kMarkdown)
+    return Fail(ErrorCode::kUsage, "--format md is for --quality", {}, "choose text or json");
   size_t traces = 0;
   bool is_last_trace = false;
   for (const std::string& input : args.input.paths) {
@@ -219,6 +228,8 @@ Command DiffCommand() {
        {"ringscope diff *.tblog --a v1 --b v2 --format jsonl", "Compare many logs, a line each"},
        {"ringscope diff session.tblog trace.pftrace", "Does the replay equal the real trace?"},
        {"ringscope diff old.pftrace new.pftrace", "Compare what two services wrote"},
+       {"ringscope diff --quality old.pftrace new.pftrace",
+        "Did the new config lose less, and reach back further?"},
        {"ringscope diff session.tblog --a v2@57 --b v2@58 --minimize bug.ops.jsonl",
         "Make a small log that shows the difference"}},
       Bind(SetUp, RunDiff),

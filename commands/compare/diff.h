@@ -21,6 +21,7 @@ struct DiffArgs {
   Both<ReplayChoices> sides;  // the config of a log that lacks it is in side A's, for both
   size_t limit = 20;          // packets listed of each kind
   bool all = false;           // as text, list packets and counters, too
+  bool quality = false;       // compare what was examined
   bool force = false;
   std::string minimize;
   Format format = Format::kText;
@@ -52,6 +53,9 @@ std::string ExampleLine(const PerfettoCase& test, const ShowsDifference& shows);
 /// @return a sentence: which file, or why there is none
 Result<std::string> WriteCase(PerfettoCase test, const std::string& log, bool force,
                               Context& context);
+
+/// Compares the quality of two traces, logs or configs: answer, losses, reach, holes and findings.
+Result<ExitCode> DiffQuality(const DiffArgs& args, Context& context);
 
 /// Compares two traces.
 Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context);

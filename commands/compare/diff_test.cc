@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "commands/session/replay_run.h"
@@ -372,6 +373,37 @@ TEST(Diff, RecordedReads_AreObeyedBesideAStreamedTrace) {
   EXPECT_EQ(recorded["reads"]["assumed"], false);
   EXPECT_EQ(recorded["a"]["packets"], 0);
   EXPECT_EQ(recorded["counts"]["only_in_b"], recorded["b"]["packets"]);
+}
+
+// Side by side are the facts of the two examinations, which are those of their answers.
+TEST(DiffQuality, OfALogAndALargerBuffer) {
+  const std::string captures = RS_TESTDATA "/captures/";
+  const std::string old = captures + "ring-v2/trace.pftrace.zst";
+  const std::string now = captures + "lossless-v2/trace.pftrace.zst";
+  const Ran text = RunCommand(DiffCommand(), {"--quality", old, now});
+  ASSERT_EQ(text.error, "");
+  EXPECT_EQ(text.code, ExitCode::kNotice);
+  EXPECT_THAT(text.out, HasSubstr("reach of buffers[0]"));
+  const Json document = testing::ParsedJson(
+      RunCommand(DiffCommand(), {"--quality", old, now, "--format", "json"}).out);
+  EXPECT_EQ(document.at("compares"), "quality");
+  EXPECT_EQ(document.at("same"), false);
+  std::map<std::string, Json> rows;
+  for (const Json& row : document.at("rows")) rows[row.at("fact")] = row;
+  EXPECT_EQ(rows.at("packets in the trace").at("old"), 4912);
+  EXPECT_EQ(rows.at("usable packets").at("old"), 2);
+  EXPECT_TRUE(rows.at("reach of buffers[0]").at("new").is_null()) << "nothing was overwritten";
+  EXPECT_EQ(rows.at("severity").at("old"), "error");
+  EXPECT_THAT(RunCommand(DiffCommand(), {"--quality", old, now, "--format", "md"}).out,
+              HasSubstr("| usable packets | 2 |"));
+  EXPECT_EQ(RunCommand(DiffCommand(), {"--quality", old, old}).code, ExitCode::kClean);
+}
+
+TEST(DiffQuality, NeedsTwoInputsWithASession) {
+  const std::string log = RS_TESTDATA "/captures/ring-v2/session.ops.jsonl.zst";
+  EXPECT_EQ(RunCommand(DiffCommand(), {"--quality", log}).error_code, ErrorCode::kUsage);
+  EXPECT_EQ(RunCommand(DiffCommand(), {"--quality", log, log, "--a", "v1"}).error_code,
+            ErrorCode::kUsage);
 }
 
 }  // namespace
