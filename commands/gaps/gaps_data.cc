@@ -7,7 +7,7 @@
 #include "commands/view/report.h"
 #include "commands/view/table.h"
 #include "core/base/text.h"
-#include "core/examine/remedy_words.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 

@@ -13,7 +13,7 @@
 #include "commands/session/session_loop.h"
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
-#include "core/examine/remedy_words.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 

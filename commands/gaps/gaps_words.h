@@ -8,7 +8,7 @@
 
 #include "commands/session/examined.h"
 #include "commands/view/report.h"
-#include "core/examine/account.h"
+#include "core/examine/examination.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"

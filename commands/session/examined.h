@@ -11,12 +11,12 @@
 
 #include "commands/session/gate.h"
 #include "commands/session/replay_run.h"
-#include "commands/session/tried_remedies.h"
 #include "commands/shell/command.h"
 #include "commands/shell/input.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/examine/examination.h"
+#include "core/examine/remedies.h"
 #include "core/gaps/gap_analysis.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
@@ -180,6 +180,9 @@ Json DoctorDocument(const Examinations& examinations);
 /// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
 /// or a row for each finding (csv).
 void WriteExaminations(Console& console, Format format, const Examinations& examinations);
+
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
+void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope
 

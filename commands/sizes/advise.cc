@@ -1,5 +1,3 @@
-#include "commands/sizes/advise.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +16,8 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
-#include "core/examine/remedy_words.h"
+#include "commands/sizes/sizes.h"
+#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {

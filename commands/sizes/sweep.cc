@@ -18,8 +18,7 @@
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
 #include "commands/shell/values.h"
-#include "commands/sizes/sweep_values.h"
-#include "commands/sizes/sweep_view.h"
+#include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"
 
 namespace ringscope {

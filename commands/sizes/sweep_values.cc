@@ -1,10 +1,9 @@
-#include "commands/sizes/sweep_values.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "commands/shell/values.h"
+#include "commands/sizes/sizes.h"
 #include "core/perfetto/chunk.h"
 
 namespace ringscope {

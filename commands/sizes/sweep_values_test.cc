@@ -1,7 +1,7 @@
-#include "commands/sizes/sweep_values.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "commands/sizes/sizes.h"
 
 namespace ringscope {
 namespace {

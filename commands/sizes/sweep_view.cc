@@ -1,5 +1,3 @@
-#include "commands/sizes/sweep_view.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "commands/session/session_loop.h"
 #include "commands/shell/text.h"
+#include "commands/sizes/sizes.h"
 #include "commands/view/json_fields.h"
 #include "core/log/verdict.h"
 

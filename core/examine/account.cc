@@ -1,10 +1,9 @@
-#include "core/examine/account.h"
-
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "core/base/text.h"
+#include "core/examine/examination.h"
 #include "core/findings/finding.h"
 #include "core/perfetto/packet_facts.h"
 

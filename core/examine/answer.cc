@@ -14,7 +14,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_words.h"
+#include "core/examine/remedies.h"
 #include "core/session/reads_text.h"
 
 namespace ringscope {

@@ -100,6 +100,22 @@ Examination Unreadable(std::string file, Error error);
 /// Leaves only the findings of a rule, an answer of these alone, and no config.
 void KeepRule(Examination& examination, const std::string& rule);
 
+// Parts of the above.
+
+/// Returns the account of these sequences of a log, and of the kernel's losses.
+/// @param reports places at which the log itself reports that something is missing
+StageAccounts AccountOf(const std::vector<const SequenceGaps*>& sequences,
+                        const SessionNotes& notes, const ReplayOutcome& outcome, uint64_t reports);
+/// Returns what a trace alone proves of the stages at which data ended.
+StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config);
+
+/// Returns the holes that the replay of a log proves, with their packets and causes.
+/// @param examination has its log, account and remedies
+std::vector<Hole> HolesOfLog(const Examination& examination);
+/// Returns the holes that a trace alone proves: of how many packets is unknown.
+/// @param examination has its trace, account and reach
+std::vector<Hole> HolesOfTrace(const Examination& examination);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_

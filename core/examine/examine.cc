@@ -9,12 +9,10 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/examine/account.h"
 #include "core/examine/examination.h"
-#include "core/examine/holes.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_words.h"
+#include "core/examine/remedies.h"
 #include "core/findings/examiner.h"
 #include "core/session/reads_text.h"
 

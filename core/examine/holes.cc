@@ -1,5 +1,3 @@
-#include "core/examine/holes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,9 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_words.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 

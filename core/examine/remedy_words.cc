@@ -1,5 +1,3 @@
-#include "core/examine/remedy_words.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
+#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {

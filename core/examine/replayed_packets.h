@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/sequence_map.h"
-#include "core/gaps/packet_times.h"
 #include "core/ledger/ledger.h"
+#include "core/ledger/packet_values.h"
 #include "core/reads/ready_times.h"
 #include "core/session/replay_listener.h"
 

@@ -11,9 +11,8 @@
 #include "core/base/sequence_map.h"
 #include "core/gaps/gap_finder.h"
 #include "core/gaps/gap_report.h"
-#include "core/gaps/packet_times.h"
-#include "core/ledger/kinds_of_packets.h"
 #include "core/ledger/ledger.h"
+#include "core/ledger/packet_values.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
 

@@ -468,4 +468,9 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
   return {};
 }
 
+std::string ToString(ChunkName name) {
+  return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
+                     Raw(name.chunk));
+}
+
 }  // namespace ringscope

@@ -1,0 +1,46 @@
+#ifndef RINGSCOPE_COMMANDS_SIZES_SIZES_H_
+#define RINGSCOPE_COMMANDS_SIZES_SIZES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "commands/session/session_reader.h"
+#include "commands/shell/command.h"
+#include "commands/view/report.h"
+#include "core/base/result.h"
+#include "core/examine/examination.h"
+#include "core/sweep/sweep_report.h"
+
+namespace ringscope {
+
+/// Prints tables for people: one for each setting and buffer.
+void PrintSweep(Report& out, const SweepReport& report);
+/// The result for programs.
+Json SweepJson(const SweepReport& report);
+/// Sweeps the sessions of an input as 'ringscope sweep' does without options, and returns what it
+/// prints for programs.
+Result<Json> SweepDocument(Context& context, const SessionSelection& input);
+/// Rows of CSV; the first columns are the same for all tools that compare sizes.
+/// @param report nullptr for their titles
+std::string SweepCsv(const SweepReport* report);
+
+/// Reports the remedies of an examined session of a log.
+/// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
+/// @return kNotice if a change is recommended
+ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> keep_ns, Report& out);
+
+// Syntax of the values of a sweep's options. All errors are kUsage and name what is expected.
+
+/// "1M,2M,4M", "256k..64M" (each twice the one before), "256k..64Mx1.5" (1.5 times), and commas
+/// between any of them. Both ends of a range are always in it. Sizes between them that are no whole
+/// number of 4 KiB pages are rounded up to one. In front of all: `BUFFER=`.
+Result<SizeList> ParseSizeList(std::string_view text);
+Result<NamedReads> ParseSweptReads(std::string_view text);
+/// "keep=30s", "loss=0", "loss=0.1%"
+Result<SweepTarget> ParseTarget(std::string_view text);
+
+}  // namespace ringscope
+
+#endif  // RINGSCOPE_COMMANDS_SIZES_SIZES_H_
