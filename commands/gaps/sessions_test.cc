@@ -259,5 +259,46 @@ TEST(SmallSession, LossesOfTheKernel_AreNoCleanSession) {
   EXPECT_THAT(WithoutLineBreaks(gaps.out), HasSubstr("events lost by ftrace on 1 CPU"));
 }
 
+TEST(SmallSessions, NoRead_NothingIsAssumedToHaveBeenRead) {
+  const Json answer = GapsOf("no_read")["answer"];
+  EXPECT_EQ(answer["packets"], 0);
+  EXPECT_EQ(AnswerLineOf(GapsOf("no_read"), "Losses"),
+            "1 of 1 packet was not read, and is not in the trace.");
+}
+
+TEST(SmallSessions, WriterRestart_ARingRefusesLateChunksAndWasNotFull) {
+  std::vector<std::string> rules;
+  for (const Json& finding : FindingsOf("writer_restart")["findings"])
+    rules.push_back(finding["rule"].get<std::string>());
+  EXPECT_THAT(rules, ElementsAre("log.lost", "buffer.late_chunks"));
+  EXPECT_THAT(RunCommand(AdviseCommand(), {SmallSession("writer_restart")}).out,
+              HasSubstr("No change of the config helps: the producer gave a writer an id again"));
+}
+
+TEST(SmallSessions, FtraceOverrun_DroppedAndOverrunEventsAreCountedApart) {
+  const Json session = GapsOf("ftrace_overrun");
+  EXPECT_THAT(AnswerLineOf(session, "Losses"), HasSubstr("3 events lost by ftrace on 1 CPU"));
+  EXPECT_THAT(AnswerLineOf(session, "Kernel"), HasSubstr("overwrote 241,968 events"));
+  EXPECT_THAT(AnswerLineOf(session, "Stages"), HasSubstr("3 events lost in the kernel"));
+}
+
+TEST(SmallSessions, DropUnknown_MemoryOfUnknownSizeIsTheDefault) {
+  const Json trace = FindingsOf("drop_unknown");
+  const Json& remedy = trace["remedies"][0];
+  EXPECT_EQ(remedy["size"], 512 * 1024);
+  EXPECT_EQ(remedy["estimate"], "more than the default of 256 KiB, as its size is not in the log");
+  EXPECT_THAT(GapsTextOf("drop_unknown"),
+              HasSubstr("shm_size_kb: 512 (an estimate); or let writers wait"));
+}
+
+TEST(SmallSessions, DiscardStreamV1_AdviseHasTheChangeOfTheAnswer) {
+  const Json trace = FindingsOf("discard_stream_v1");
+  EXPECT_EQ(trace["severity"], "warning") << "nothing was discarded here";
+  const std::string change = trace["answer"]["change"].get<std::string>();
+  EXPECT_EQ(change, "buffers[0].fill_policy RING_BUFFER");
+  EXPECT_THAT(RunCommand(AdviseCommand(), {SmallSession("discard_stream_v1")}).out,
+              HasSubstr("fill_policy: RING_BUFFER"));
+}
+
 }  // namespace
 }  // namespace ringscope

@@ -214,8 +214,11 @@ TEST(RandomRemedies, KeepTheirPromise) {
   const TempFolder folder;
   const uint64_t first = NumberOf("RINGSCOPE_FIRST_SESSION", 1);
   const uint64_t count = NumberOf("RINGSCOPE_RANDOM_SESSIONS", 200);
+  // Sessions that once broke a rule: a period to try again, packets that only a drain returns.
+  std::vector<uint64_t> seeds = {4480, 7536};
+  for (uint64_t seed = first; seed < first + count; ++seed) seeds.push_back(seed);
   size_t changes = 0;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  for (const uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("session {}", seed));
     const RandomSession session(static_cast<uint32_t>(seed));
     const std::string log = folder.Write("session.tblog", testing::WriteLog(session.ops()));

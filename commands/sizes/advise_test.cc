@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -6,6 +7,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
+#include "formats/testing/files.h"
 #include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
@@ -26,6 +28,39 @@ TEST(Advise, StateIsRepeatedWhereTheRingHoldsEnoughButNotAll) {
   EXPECT_FALSE(KindsOf({}).contains("clear_state"));
   EXPECT_TRUE(KindsOf({"--keep", "1s"}).contains("clear_state"));
   EXPECT_EQ(KindsOf({"--keep", "10s"}), std::set<std::string>{"size"});
+}
+
+TEST(Advise, Output_IsTheConfigAsTheUserWroteItWithTheChanges) {
+  const TempFolder folder;
+  const std::string config = folder.Write("a.pbtxt",
+                                          "# mine\nbuffers { size_kb: 4 }\n\ndata_sources { config "
+                                          "{ name: \"x\" } }\nflush_period_ms: 7\n");
+  const std::string log = std::string(RS_TESTDATA) + "/sessions/intern0.ops.jsonl.zst";
+  const auto written =
+      RunCommand(AdviseCommand(), {"--config", config, log, "-o", folder.File("b.pbtxt")});
+  EXPECT_EQ(written.code, ExitCode::kNotice);
+  const std::string changed = ReadFile(folder.File("b.pbtxt"));
+  EXPECT_THAT(changed, ::testing::StartsWith("# mine\n# changed, was 4: "));
+  EXPECT_THAT(changed, ::testing::EndsWith("\nflush_period_ms: 7\n"));
+
+  const std::string patch =
+      RunCommand(AdviseCommand(), {"--config", config, log, "--format", "diff"}).out;
+  EXPECT_THAT(patch, ::testing::StartsWith("--- " + config + "\n+++ " + config + "\n@@ -1,5 +1,"));
+  EXPECT_THAT(patch, ::testing::HasSubstr("\n-buffers { size_kb: 4 }\n+# changed, was 4: "));
+  EXPECT_THAT(patch, ::testing::EndsWith("\n flush_period_ms: 7\n"));
+}
+
+TEST(Advise, Config_NamesTheSettingsThatNoReplayApplies) {
+  const TempFolder folder;
+  const std::string log = std::string(RS_TESTDATA) + "/sessions/surface2.ops.jsonl.zst";
+  const std::string config = folder.Write(
+      "a.pbtxt",
+      "buffers { size_kb: 8 }\ndata_sources { config { name: \"linux.ftrace\" ftrace_config { "
+      "ftrace_events: \"sched/sched_waking\" } } }\ndata_sources { config { name: "
+      "\"linux.process_stats\" } }\nflush_period_ms: 500\nduration_ms: 2000\n");
+  EXPECT_THAT(WithoutLineBreaks(RunCommand(GapsCommand(), {"--config", config, log}).out),
+              ::testing::HasSubstr("No replay can apply these settings of the config: "
+                                   "flush_period_ms, data_sources[0] (linux.ftrace)."));
 }
 
 }  // namespace
