@@ -267,8 +267,9 @@ TEST(SmallSessions, NoRead_NothingIsAssumedToHaveBeenRead) {
 }
 
 TEST(SmallSessions, WriterRestart_ARingRefusesLateChunksAndWasNotFull) {
+  const Json trace = FindingsOf("writer_restart");
   std::vector<std::string> rules;
-  for (const Json& finding : FindingsOf("writer_restart")["findings"])
+  for (const Json& finding : trace["findings"])
     rules.push_back(finding["rule"].get<std::string>());
   EXPECT_THAT(rules, ElementsAre("log.lost", "buffer.late_chunks"));
   EXPECT_THAT(RunCommand(AdviseCommand(), {SmallSession("writer_restart")}).out,
