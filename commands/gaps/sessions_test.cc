@@ -269,8 +269,7 @@ TEST(SmallSessions, NoRead_NothingIsAssumedToHaveBeenRead) {
 TEST(SmallSessions, WriterRestart_ARingRefusesLateChunksAndWasNotFull) {
   const Json trace = FindingsOf("writer_restart");
   std::vector<std::string> rules;
-  for (const Json& finding : trace["findings"])
-    rules.push_back(finding["rule"].get<std::string>());
+  for (const Json& finding : trace["findings"]) rules.push_back(finding["rule"].get<std::string>());
   EXPECT_THAT(rules, ElementsAre("log.lost", "buffer.late_chunks"));
   EXPECT_THAT(RunCommand(AdviseCommand(), {SmallSession("writer_restart")}).out,
               HasSubstr("No change of the config helps: the producer gave a writer an id again"));
