@@ -11,7 +11,7 @@
 #include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
 #include "commands/shell/text.h"
-#include "core/protovm/program_runner.h"
+#include "core/protovm/buffer_vms.h"
 #include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {

@@ -201,11 +201,16 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
       using proto::TracePacket;
       wire::ForEachMessage(packet.bytes, TracePacket::kProtovms, [&](Bytes protovms) {
         wire::ForEachMessage(protovms, TracePacket::ProtoVms::kInstance, [&](Bytes instance) {
-          const protovm::TracedProgram read = protovm::ReadTracedProgram(instance);
-          programs.push_back({.program = std::string(wire::AsText(read.program)),
-                              .producers = {read.producers.begin(), read.producers.end()},
-                              .memory_limit_kb = read.memory_limit_kb,
-                              .state = std::string(wire::AsText(read.state))});
+          using Field = TracePacket::ProtoVms::Instance;
+          const auto bytes_of = [&](uint32_t field) {
+            return std::string(wire::AsText(wire::LastBytes(instance, field).value_or(Bytes())));
+          };
+          FoundProgram& found = programs.emplace_back();
+          found.program = bytes_of(Field::kProgram);
+          found.state = bytes_of(Field::kState);
+          found.memory_limit_kb = wire::LastVarint(instance, Field::kMemoryLimitKb).value_or(0);
+          wire::ForEachNumber(instance, Field::kProducerId,
+                              [&](uint64_t producer) { found.producers.push_back(producer); });
         });
       });
     }

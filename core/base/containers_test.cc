@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/gap_list.h"
 #include "core/base/key_index.h"
 #include "core/base/sequence_map.h"
-#include "core/base/sorted_list.h"
 #include "core/engine/chunk_ring.h"
 
 namespace ringscope {

@@ -133,22 +133,6 @@ std::string Program::PlaceOf(uint32_t index) const {
   return text;
 }
 
-TracedProgram ReadTracedProgram(Bytes instance) {
-  using Field = proto::TracePacket::ProtoVms::Instance;
-  TracedProgram read;
-  wire::FieldReader fields(instance);
-  while (const auto field = fields.Next()) {
-    const bool is_bytes = field->type == wire::Type::kBytes;
-    if (field->number == Field::kProgram && is_bytes) read.program = field->bytes;
-    if (field->number == Field::kState && is_bytes) read.state = field->bytes;
-    if (field->number == Field::kMemoryLimitKb && !is_bytes)
-      read.memory_limit_kb = static_cast<uint32_t>(field->value);
-    if (field->number == Field::kProducerId && !is_bytes)
-      read.producers.push_back(static_cast<int32_t>(field->value));
-  }
-  return read;
-}
-
 void ListedSequences::Add(Bytes message) {
   wire::ForEachMessage(message, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
     wire::ForEachMessage(buffer, proto::TraceProvenance::Buffer::kSequences, [&](Bytes entry) {

@@ -107,15 +107,6 @@ class Program {
   uint32_t version_ = 0;
 };
 
-/// An instance that a trace has (ProtoVms.instance).
-struct TracedProgram {
-  Bytes program;
-  Bytes state;
-  uint32_t memory_limit_kb = 0;
-  std::vector<int32_t> producers;
-};
-TracedProgram ReadTracedProgram(Bytes instance);
-
 /// Which sequences the producers of a trace wrote, as the trace lists them (TraceProvenance).
 /// Memory is limited.
 class ListedSequences {

@@ -27,7 +27,6 @@
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
-#include "core/protovm/program_runner.h"
 #include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/protovm/program_runner.h"
+#include "core/protovm/buffer_vms.h"
 #include "core/protovm/protovm_rules.h"
 #include "core/session/session.h"
 
