@@ -13,7 +13,7 @@
 #include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "core/reads/read_finder.h"
+#include "core/reads/ready_times.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/trace_file_scan.h"
 

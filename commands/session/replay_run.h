@@ -17,7 +17,7 @@
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
 #include "core/reads/ready_times.h"
-#include "core/session/reads_text.h"
+#include "core/session/read_policy.h"
 #include "core/session/replay.h"
 #include "core/session/replay_outcome.h"
 #include "core/sweep/sweep.h"

@@ -15,7 +15,7 @@
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
 #include "core/examine/remedies.h"
-#include "core/session/reads_text.h"
+#include "core/session/read_policy.h"
 
 namespace ringscope {
 namespace {

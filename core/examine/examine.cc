@@ -14,7 +14,7 @@
 #include "core/examine/loss_words.h"
 #include "core/examine/remedies.h"
 #include "core/findings/examiner.h"
-#include "core/session/reads_text.h"
+#include "core/session/read_policy.h"
 
 namespace ringscope {
 namespace {

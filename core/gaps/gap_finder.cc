@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/gaps/buffer_history.h"
+#include "core/gaps/gap_track.h"
+#include "core/gaps/stalls.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
 
@@ -556,3 +559,225 @@ FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const Op
 }
 
 }  // namespace ringscope::gaps
+
+namespace ringscope {
+
+namespace {
+
+GapTrack::Point PointOf(const PacketAccount& account) {
+  return {account.first_chunk, account.first_offset};
+}
+
+GapTrack::Run RunOf(const PacketAccount& account, GapTrack::Kind kind, uint32_t detail) {
+  const GapTrack::Point point = PointOf(account);
+  return {.first = point,
+          .last = point,
+          .last_chunk = account.last_chunk,
+          .last_fragment = account.fragment,
+          .kind = kind,
+          .detail = detail};
+}
+
+void Extend(GapTrack::Run& run, const PacketAccount& account) {
+  const GapTrack::Point point = PointOf(account);
+  run.first = std::min(run.first, point);
+  if (point > run.last) {
+    run.last = point;
+    run.last_fragment = account.fragment;
+  }
+  run.last_chunk = std::max(run.last_chunk, account.last_chunk);
+}
+
+/// What is decided with its commit is reported at once: the fates of packets before it may still be
+/// open. What is decided by a read or an eviction is reported after them.
+bool IsDecidedWhenWritten(const PacketAccount& account) {
+  return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
+}
+
+/// Whether no packet, of a fate that is reported later, can come between the run's last packet and
+/// this lost one.
+bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
+  if (!IsDecidedWhenWritten(account)) return true;
+  // A buffer that discards a chunk discards all of it.
+  if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
+  return account.first_chunk == run.last.chunk && account.fragment <= run.last_fragment + 1;
+}
+
+}  // namespace
+
+/// The first run that begins after the point.
+GapTrack::Iterator GapTrack::FirstAfter(Point point) {
+  if (runs_.empty() || runs_.back().first <= point) return runs_.end();  // the usual case
+  return std::upper_bound(runs_.begin(), runs_.end(), point,
+                          [](Point value, const Run& run) { return value < run.first; });
+}
+
+void GapTrack::AddKept(const PacketAccount& account, Kind kind, uint32_t detail) {
+  const Point point = PointOf(account);
+  const Iterator after = FirstAfter(point);
+  if (after != runs_.begin()) {
+    Run& before = *std::prev(after);
+    if (point <= before.last) return;  // within a run: nothing new about the order
+    if (before.kind == kind && detail == kNoDetail && account.first_chunk <= before.last_chunk + 1)
+      return Extend(before, account);
+  }
+  runs_.insert(after, RunOf(account, kind, detail));
+}
+
+GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
+  const Point point = PointOf(account);
+  Iterator after = FirstAfter(point);
+  if (after != runs_.begin()) {
+    Run& before = *std::prev(after);
+    if (before.kind == Kind::kLost) {
+      if (point <= before.last || IsNextTo(before, account)) {
+        Extend(before, account);
+        return before;
+      }
+    } else if (point <= before.last) {
+      // Packets on both sides were read: their run falls into two.
+      Run rest = before;
+      rest.first = {point.chunk, point.offset + 1};
+      rest.detail = kNoDetail;
+      before.last = point.offset > 0 ? Point{point.chunk, point.offset - 1}
+                                     : Point{point.chunk - 1, UINT32_MAX};
+      before.last_chunk = account.first_chunk;
+      after = runs_.insert(after, rest);
+    }
+  }
+  // What begins before a run of lost packets that were reported first.
+  if (after != runs_.end() && after->kind == Kind::kLost && !IsDecidedWhenWritten(account)) {
+    Extend(*after, account);
+    return *after;
+  }
+  return *runs_.insert(after, RunOf(account, Kind::kLost, kNoDetail));
+}
+
+void BufferHistory::AddCommit(uint64_t record, ChunkName chunk, uint32_t outer) {
+  most_held_ = std::max(most_held_, ++held_);
+  Add(record, chunk, outer);
+}
+
+void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer) {
+  const Entry* before = Find(chunk);
+  if (before == nullptr || before->outer < outer) Add(record, chunk, outer);
+}
+
+void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer) {
+  found_ = nullptr;
+  numbers_.Add(chunk).first = first_number_ + entries_.size();
+  entries_.push_back({record, bytes_, chunk, outer});
+  bytes_ += outer;
+  largest_ = std::max(largest_, outer);
+  // A chunk that just left the ledger was written while at most as many others were held, and since
+  // it left, kLateness more have.
+  if (entries_.size() <= kLateness + 2 * most_held_ + 64) return;
+  const ChunkName oldest = entries_.front().chunk;
+  const uint64_t* newest = numbers_.Find(oldest);
+  if (newest != nullptr && *newest == first_number_) numbers_.Erase(oldest);
+  entries_.pop_front();
+  ++first_number_;
+  while (reads_.size() > 1 && reads_.front().record < entries_.front().record) reads_.pop_front();
+}
+
+void BufferHistory::AddRead(uint64_t record) {
+  // Of reads with nothing in between, the last record is the one that later questions ask for.
+  if (!reads_.empty() && reads_.back().bytes == bytes_)
+    reads_.back().record = record;
+  else
+    reads_.push_back({.record = record, .bytes = bytes_});
+}
+
+auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
+  if (found_ != nullptr && found_chunk_ == chunk) return found_;
+  const uint64_t* number = numbers_.Find(chunk);
+  if (number == nullptr) return nullptr;
+  found_chunk_ = chunk;
+  return found_ = &entries_[*number - first_number_];
+}
+
+std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {
+  const auto at = std::ranges::lower_bound(reads_, record, {}, &ReadEntry::record);
+  if (at == reads_.end()) return std::nullopt;
+  return at->bytes;
+}
+
+namespace {
+
+constexpr size_t kMaxLossy = 256;
+/// Stalls that the fates of packets may still be reported for.
+constexpr std::ptrdiff_t kRecent = 4;
+
+/// Returns the last stall at this chunk, or the end.
+template <typename Stalls>
+auto FindLast(Stalls& stalls, ChunkName chunk) {
+  return std::find_if(stalls.rbegin(), stalls.rend(),
+                      [&](const Stall& stall) { return stall.chunk == chunk; });
+}
+
+}  // namespace
+
+void SequenceStalls::OnEvent(const BufferEvent& event) {
+  const bool is_open = open_ && open_->chunk == event.chunk;
+  if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
+    if (open_ && !is_open) End(StallEnd::kCompleted, event.at);
+    if (!open_) {
+      open_ = Stall{.chunk = event.chunk, .reason = stalled->reason};
+      last_pass_.reset();
+    }
+    if (last_pass_ == event.at.record) return;
+    last_pass_ = event.at.record;
+    ++open_->passes;
+  } else if (const auto* patched = event.As<BufferEvent::Patched>()) {
+    if (is_open && !patched->state.needs_patch()) End(StallEnd::kPatched, event.at);
+  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
+    const bool is_read = erased->is_read();
+    if (!open_ && !is_read && erased->state.needs_patch())
+      open_ = Stall{.chunk = event.chunk, .reason = StallReason::kNeedsPatch};
+    else if (!is_open)
+      return;
+    End(is_read                  ? StallEnd::kCompleted
+        : erased->is_for_clone() ? StallEnd::kCloned
+                                 : StallEnd::kOverwritten,
+        event.at);
+  } else if (const ObservedChunk* state = event.arrived()) {
+    if (!open_ || open_->reason == StallReason::kNeedsPatch) return;
+    if (open_->reason == StallReason::kMissingChunk
+            ? event.chunk.chunk == Successor(open_->chunk.chunk)
+            : is_open && !state->incomplete)
+      End(StallEnd::kCompleted, event.at);
+  }
+}
+
+void SequenceStalls::End(StallEnd end, const LogMoment& at) {
+  open_->end = end;
+  open_->ended = at;
+  const bool is_lossy = end != StallEnd::kPatched && end != StallEnd::kCompleted;
+  if (is_lossy && lossy_.size() < kMaxLossy) lossy_.push_back(*open_);
+  open_.reset();
+}
+
+/// Counts the packet if it was written from a stalled chunk on, before the stall ended.
+void SequenceStalls::OnPacketFate(const PacketAccount& account) {
+  for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < kRecent;
+       ++stall)
+    if (!Precedes(IdOf(account.last_chunk), stall->chunk.chunk) &&
+        account.written.record <= stall->ended.record) {
+      ++stall->packets;
+      return;
+    }
+}
+
+const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
+  const auto found = FindLast(lossy_, chunk);
+  return found == lossy_.rend() ? nullptr : &*found;
+}
+
+void SequenceStalls::OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size) {
+  const auto stall = FindLast(lossy_, chunk);
+  if (stall == lossy_.rend() || stall->patched) return;
+  stall->patched = at;
+  stall->held_size = held_size;
+}
+
+}  // namespace ringscope

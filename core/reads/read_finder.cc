@@ -1,11 +1,10 @@
-#include "core/reads/read_finder.h"
-
 #include <xxhash.h>
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "core/perfetto/packet_facts.h"
+#include "core/reads/ready_times.h"
 #include "core/session/replay.h"
 
 namespace ringscope {

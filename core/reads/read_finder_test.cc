@@ -1,11 +1,10 @@
-#include "core/reads/read_finder.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "core/log/session_index.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/reads/ready_times.h"
 #include "core/session/replay.h"
 #include "core/testing/session_log.h"
 

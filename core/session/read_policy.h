@@ -137,6 +137,13 @@ class ReadPolicy {
   ReadsUsed used_;
 };
 
+/// When a replay read: "as recorded", "every 500 ms as for a file (assumed)".
+std::string ReadsText(const ReadsUsed& used);
+/// For a column: "recorded", "streamed (assumed)".
+std::string ReadsName(const ReadsUsed& used);
+/// Returns sentences about reads that were assumed, left out or added; may be empty.
+std::string ReadsNotes(const ReadsUsed& used);
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_SESSION_READ_POLICY_H_

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/perfetto/packet_facts.h"
+#include "core/protovm/buffer_vms.h"
+#include "core/protovm/protovm_rules.h"
 
 namespace ringscope {
 void ServiceCounts::Apply(const Op& op) {
@@ -471,6 +476,295 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
 std::string ToString(ChunkName name) {
   return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
                      Raw(name.chunk));
+}
+
+namespace {
+
+/// Bytes of a packet of the service's own with this content.
+uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
+  const uint64_t tag = uint64_t{field} << 3;
+  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
+         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+}
+
+}  // namespace
+
+std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<uint64_t> session) {
+  std::vector<SessionBuffer*> order;
+  for (auto& [id, buffer] : buffers_) {
+    if (session && buffer.session && *session != *buffer.session) continue;
+    const bool is_cloned = buffer.cloned != nullptr;
+    if (is_cloned != (reach == Reach::kClone)) continue;
+    if (is_cloned || !buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
+    return a->index < b->index;
+  });
+  return order;
+}
+
+SessionPacket Session::Judge(const SessionBuffer& buffer, const Packet& packet, SequenceIds& ids) {
+  SessionPacket judged{.buffer = buffer.id, .packet = &packet};
+  judged.valid = IsValidPacket(packet.slices, buffer.info->release);
+  if (!judged.valid) return judged;
+  judged.machine = access_.MachineOf(packet.sequence.producer);
+  judged.sequence_id = ids.IdOf(packet.sequence, judged.machine);
+  return judged;
+}
+
+/// The first pass over the buffers of a session, or of the clone that is replayed: the states of
+/// their programs are in front of what it reads, and never again.
+Status Session::BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes) {
+  std::string protovms, listing;
+  const std::vector<SessionBuffer*> buffers =
+      BuffersInOrder(read.cloned ? Reach::kClone : Reach::kFreed, read.session);
+  for (SessionBuffer* buffer : buffers) {
+    buffer->is_read = true;
+    // A clone that is replayed has the state of its instant, whatever the session itself reads.
+    buffer->is_state_written = !options_.clone || buffer->cloned;
+    if (buffer->vms != nullptr) buffer->vms->NoteWritten();
+    buffer->VisitPrograms(
+        [&](const ProgramState& program) { protovm::AppendInstance(program, protovms); });
+    RS_RETURN_IF_ERROR(CheckEngine(buffer->id, *buffer->engine));
+  }
+  // The service lists them in every trace; the other packets of its own are not replayed.
+  for (const SessionBuffer* buffer : buffers) ListSequences(*buffer, listing);
+  if (protovms.empty()) return {};
+  bytes += ServicePacketSize(proto::TracePacket::kTraceProvenance, listing) +
+           ServicePacketSize(proto::TracePacket::kProtovms, protovms);
+  if (is_taken) return {};
+  return listeners_.Call(
+      &ReplayListener::OnProtoVms,
+      ProtoVmsRead{read.session, wire::AsBytes(listing), wire::AsBytes(protovms)});
+}
+
+/// Appends a TraceProvenance.Buffer: the sequences of which the buffer has counted a chunk. Each
+/// has an id from now on.
+void Session::ListSequences(const SessionBuffer& buffer, std::string& listing) {
+  std::string listed;
+  for (const SequenceKey sequence : buffer.Writers()) {
+    std::string entry;
+    wire::AppendUint(entry, proto::TraceProvenance::Sequence::kId,
+                     SequenceIdsFor(buffer).IdOf(sequence, access_.MachineOf(sequence.producer)));
+    wire::AppendUint(entry, proto::TraceProvenance::Sequence::kProducerId, Raw(sequence.producer));
+    wire::AppendBytes(listed, proto::TraceProvenance::Buffer::kSequences, wire::AsBytes(entry));
+  }
+  wire::AppendBytes(listing, proto::TraceProvenance::kBuffers, wire::AsBytes(listed));
+}
+
+/// @return whether a limit ended it
+Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limits,
+                                  uint64_t& bytes) {
+  Engine& engine = *buffer.engine;
+  // The session's own read, before the clone: the clone has what is in a file, and nothing else.
+  const bool is_taken =
+      options_.clone && !buffer.cloned && (!options_.clone->is_in_file || file_copied_);
+  if (!buffer.is_read) [[unlikely]]
+    RS_RETURN_IF_ERROR(BeginFirstPass(buffer, is_taken, bytes));
+  listeners_.Call(&ReplayListener::OnReadBegun, buffer.id);
+  engine.BeginRead();
+  SequenceIds& ids = SequenceIdsFor(buffer);
+  uint64_t packets = 0;
+  const auto at_limit = [&] {
+    return (limits.max_packets && packets >= *limits.max_packets) ||
+           (limits.max_bytes && bytes >= *limits.max_bytes);
+  };
+  bool limited = false;
+  while (!(limited = at_limit())) {
+    const Packet* packet = engine.NextPacket();
+    if (packet == nullptr) break;
+    const SessionPacket judged = Judge(buffer, *packet, ids);
+    ++packets;
+    if (!judged.valid) ++stats_.invalid_packets;
+    if (!limits.as_in_trace)
+      bytes += packet->size;
+    else if (judged.valid)
+      bytes += packet->size + TrustedFieldsSize(packet->identity, judged.sequence_id,
+                                                packet->dropped, judged.machine);
+    if (is_taken)
+      listeners_.Call(&ReplayListener::OnTakenPacket, judged);
+    else
+      RS_RETURN_IF_ERROR(listeners_.Call(&ReplayListener::OnPacket, judged));
+  }
+  RS_RETURN_IF_ERROR(CheckEngine(buffer.id, *buffer.engine));
+  if (!is_taken && limited) listeners_.Call(&ReplayListener::OnReadLimited, buffer.id);
+  if (!is_taken) listeners_.Call(&ReplayListener::OnReadDone, buffer.id, packets);
+  return limited;
+}
+
+Result<bool> Session::ReadBuffer(BufferId id, const ReadLimits& limits) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(id))
+      WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
+    return false;
+  }
+  uint64_t bytes = 0;
+  return ReadPackets(*buffer, limits, bytes);
+}
+
+Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach reach,
+                                     std::optional<uint64_t> session) {
+  uint64_t bytes = 0;
+  if (session) read_sessions_.insert(*session);
+  for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
+    RS_ASSIGN_OR_RETURN(
+        const bool limited,
+        ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
+                    bytes));
+    if (limited) return true;
+  }
+  listeners_.Call(&ReplayListener::OnAllRead, *this, session);
+  return false;
+}
+
+void Session::AddStatistics(Reach reach, std::optional<uint64_t> session) {
+  for (const SessionBuffer* buffer : BuffersInOrder(reach, session)) {
+    if (!buffer->session) continue;  // the log has no session whose trace it could be
+    for (const SequenceKey writer : buffer->Writers()) SequenceIdsFor(*buffer).IdOf(writer);
+  }
+}
+
+Status Session::ReadClone(BufferId id) {
+  SessionBuffer* buffer = FindOpenBuffer(id);
+  if (buffer == nullptr) {
+    if (IsOutOfView(id)) return {};
+    WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
+    return {};
+  }
+  const auto clone = buffer->engine->Clone();
+  if (!clone) return InBuffer(id, clone.error());
+  listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
+  (*clone)->BeginRead();
+  SequenceIds& ids = SequenceIdsFor(*buffer);
+  uint64_t packets = 0;
+  while (const Packet* packet = (*clone)->NextPacket()) {
+    ++packets;
+    listeners_.Call(&ReplayListener::OnClonePacket, Judge(*buffer, *packet, ids));
+  }
+  RS_RETURN_IF_ERROR(CheckEngine(id, **clone));
+  listeners_.Call(&ReplayListener::OnCloneDone, id, packets, (*clone)->stats());
+  return {};
+}
+
+Status Session::DrainBuffer(SessionBuffer& buffer) {
+  if (buffer.observer) buffer.observer->BeginDrain();
+  listeners_.Call(&ReplayListener::OnDrainBegun, buffer.id);
+  buffer.engine->BeginRead();
+  while (const Packet* packet = buffer.engine->NextPacket())
+    listeners_.Call(&ReplayListener::OnDrainPacket, buffer.id, *packet);
+  return CheckEngine(buffer.id, *buffer.engine);
+}
+
+Status Session::EndLog() {
+  for (const auto& [id, buffer] : buffers_)
+    RS_RETURN_IF_ERROR(CheckEngineAtEnd(id, *buffer.engine));
+  counts_.Finish();
+  counts_.Fill(stats_);
+  return listeners_.Call(&ReplayListener::OnLogEnd, *this);
+}
+
+Status Session::Drain() {
+  for (auto& [id, buffer] : buffers_) RS_RETURN_IF_ERROR(DrainBuffer(buffer));
+  listeners_.Call(&ReplayListener::OnDrained);
+  return {};
+}
+
+void Session::Register(const DataSourceRegistered& source) {
+  if (source.protovm_program.empty())
+    programs_.erase({source.producer, source.name});
+  else
+    programs_[{source.producer, source.name}] = source.protovm_program;
+}
+
+/// Sets up the VM of a data source instance, if it has a program, as the service does.
+Status Session::SetUpSource(const DataSourceSetUp& source) {
+  if (!options_.run_programs) return {};
+  const auto program = programs_.find({source.producer, source.name});
+  const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
+  using SetUpKind = protovm::VmSetUp::Kind;
+  const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
+  const char* lacks = nullptr;
+  switch (found.kind) {
+    case SetUpKind::kNone:
+      return {};
+    case SetUpKind::kNoConfig:
+      lacks = "a program (ProtoVM), but its config has no protovm_config";
+      break;
+    case SetUpKind::kNoProgram:
+      lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
+      break;
+    case SetUpKind::kNoLimit:
+      lacks = "a protovm_config without memory_limit_kb";
+      break;
+    case SetUpKind::kComplete:
+      return SetUpProgram({.buffer = source.target_buffer,
+                           .producer = source.producer,
+                           .data_source = source.name,
+                           .program = program->second,
+                           .memory_limit_kb = found.memory_limit_kb});
+  }
+  WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
+                                  "service does",
+                                  source.name, lacks));
+  return {};
+}
+
+Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
+  if (!options_.run_programs) return {};
+  SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
+  if (buffer == nullptr) {
+    if (!IsOutOfView(setup.buffer))
+      WarnOnce("protovm_buffer",
+               fmt::format("a program (ProtoVM) for buffer {}, which is not set up: skipped",
+                           Raw(setup.buffer)));
+    return {};
+  }
+  auto* const runner = dynamic_cast<ProgramRunner*>(buffer->engine.get());
+  if (runner != nullptr && runner->SetUpProgram({.data_source = setup.data_source,
+                                                 .program = wire::AsBytes(setup.program),
+                                                 .memory_limit_kb = setup.memory_limit_kb,
+                                                 .producer = setup.producer}))
+    return CheckEngine(buffer->id, *buffer->engine);
+  const protovm::ProtoVmRules* const rules =
+      buffer->info->has_protovm ? protovm::FindProtoVmRules(buffer->info->release) : nullptr;
+  if (rules != nullptr && buffer->vms == nullptr) {
+    auto vms = std::make_unique<protovm::BufferVms>(*rules);
+    VmFeed* feed = buffer->observer.get();
+    if (feed == nullptr) {
+      auto own = std::make_unique<VmFeed>(now_);
+      if (auto engine = buffer->engine->ObserveBy(own.get())) {
+        buffer->engine = std::move(*engine);
+        feed = own.get();
+        buffer->vm_feed = std::move(own);
+      }
+    }
+    if (feed != nullptr) {
+      buffer->vms = std::move(vms);
+      feed->FeedTo(buffer);
+    }
+  }
+  if (buffer->vms == nullptr) {
+    WarnOnce("protovm_engine",
+             fmt::format("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no "
+                         "states",
+                         setup.data_source, Raw(setup.buffer), buffer->info->name));
+    return {};
+  }
+  if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,
+                         setup.producer, wire::AsBytes(setup.state)))
+    return {};
+  return Fail(
+      ErrorCode::kLimit,
+      fmt::format("buffer {} has more than {} programs (ProtoVM), or {} of them", Raw(setup.buffer),
+                  protovm::BufferVms::kMaxVms, HumanSize(protovm::BufferVms::kMaxProgramBytes)),
+      {}, "replay without them: --protovm off");
+}
+
+void SessionBuffer::VisitPrograms(const ProgramVisitor& visit) const {
+  if (vms != nullptr) vms->Visit(visit);
+  if (const auto* const runner = dynamic_cast<const ProgramRunner*>(engine.get()))
+    runner->VisitPrograms(visit);
 }
 
 }  // namespace ringscope

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/reads/read_finder.h"
+#include "core/reads/ready_times.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/string_sink.h"
