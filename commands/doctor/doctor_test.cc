@@ -101,10 +101,9 @@ TEST(Doctor, EachTraceOfAnArchive) {
   EXPECT_THAT(TextsOf(traces, "input"),
               ElementsAre(path + ":FS/a.pftrace", path + ":FS/broken.pftrace", path + ":FS/b"));
   EXPECT_TRUE(traces[1].contains("error"));
-  // The next command is on the archive: a member has no name of its own.
   const Json next = traces[0]["answer"]["lines"][traces[0]["answer"]["lines"].size() - 1];
   EXPECT_EQ(next["label"], "Next");
-  EXPECT_EQ(next["text"], "ringscope doctor " + path);
+  EXPECT_EQ(next["text"], "ringscope doctor " + path + ":FS/a.pftrace");
   EXPECT_EQ(RunDoctorOn({path}).code, ExitCode::kNotice);
   EXPECT_THAT(TextsOf(DocumentOf({"-"}, zip)["traces"], "input"),
               ElementsAre("-:FS/a.pftrace", "-:FS/broken.pftrace", "-:FS/b"));

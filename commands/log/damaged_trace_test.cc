@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(DamageCase{"HoleInTheMiddle", "hole-in-middle.pftrace",
                                  "a packet whose fields cannot be read to its end", 27},
                       DamageCase{"TextBeforeIt", "text-before-it.pftrace",
-                                 "expected a protobuf field", 29},
+                                 "a text of 33 bytes is before the trace", 29},
                       DamageCase{"TextMode", "lf-became-crlf.pftrace", "each LF became CR LF", 29}),
     [](const auto& info) { return info.param.name; });
 

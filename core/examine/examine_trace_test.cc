@@ -120,7 +120,8 @@ std::string ConfigWithKernelBuffers(uint64_t kb, uint64_t ms) {
       .text();
 }
 
-// 10,000 events of 40 bytes were overwritten at two places: a size for 5,000 more, and a reserve.
+// 10,000 events of 40 bytes were overwritten at two places: 5,000 more need 2,048 KiB, but a config
+// with a period of 500 ms is advised to have 4,096.
 TEST(ExamineTrace, KernelBuffers_FollowFromWhatTheyLost) {
   constexpr uint32_t kCpu = 1, kEntries = 2, kOverrun = 3, kBytes = 5, kReadEvents = 9;
   TraceFacts facts = GoodTrace();
@@ -145,9 +146,9 @@ TEST(ExamineTrace, KernelBuffers_FollowFromWhatTheyLost) {
   EXPECT_EQ(finding->cause.text,
             "The kernel's buffer of a CPU (1 MiB) was full before it was drained (every 500 ms). "
             "CPU 3 wrote 4,000 events/s, and 5,000 (195 KiB) were overwritten each time; "
-            "drain_period_ms: 349 would do for this size.");
+            "drain_period_ms: 300 would do for this size.");
   ASSERT_EQ(finding->changes.size(), 1u);
-  EXPECT_EQ(finding->changes[0].value, "2048");
+  EXPECT_EQ(finding->changes[0].value, "4096");
 }
 
 TEST(ExamineTrace, FindsNothingInAGoodTrace) {
