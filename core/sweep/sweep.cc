@@ -35,6 +35,7 @@ const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
 }
 
 void SessionAccounts::OnPacketFate(const PacketAccount& account) {
+  if (RowOf(account.fate).group == FateGroup::kDropped) return;  // a place, and no packet
   Buffer& buffer = buffers_[account.buffer];
   Sequence& sequence = buffer.sequences[account.sequence];
   const PacketCount count{1, account.size};
@@ -57,14 +58,13 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
       sequence.folded += count;
       return;
     case Fate::kStalled:
-      sequence.is_stalled = true;
-      buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
-      return;
     case Fate::kIncomplete:
-      if (!account.in_fragments) {
+      if (account.fate == Fate::kIncomplete && !account.in_fragments) {
         sequence.incomplete += count;
         return;
       }
+      sequence.is_stalled |= account.fate == Fate::kStalled;
+      sequence.waiting += count;
       buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
     case Fate::kMoved:
@@ -312,6 +312,8 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
       for (const ChunkName chunk : gathered.stuck_chunks)
         waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
       // Only a ledger knows the reasons if other chunks were taken in, refused or overwritten.
+      const LedgerTotals* const totals = accounts.FindTotals(row.id);
+      is_exact_ &= totals == nullptr || totals->duplicates.packets == 0;
       is_exact_ &= row.policy == FillPolicy::kDiscard
                        ? row.stats.chunks_overwritten == 0
                        : row.stats.chunks_written == of->stats.chunks_written &&
@@ -340,7 +342,13 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
         for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
                                         account.incomplete, PacketCount(waits)})
           full = Less(full, part);
-        is_exact_ &= (waits.is_known || full.packets == 0) && !account.is_stalled;
+        is_exact_ &= waits.is_known || full.packets == 0;
+        // Where the chunk that stalls the others was overwritten, some of them may have been read;
+        // a buffer that discards may lack any of them.
+        const bool all_wait = waits.packets == account.waiting.packets;
+        is_exact_ &= row.policy == FillPolicy::kDiscard
+                         ? account.waiting.packets == 0
+                         : !account.is_stalled || waits.packets == 0 || all_wait;
         is_exact_ &= account.is_order_free || !loses_more;
         const bool all = row.policy == FillPolicy::kDiscard;
         discarded = all ? full
@@ -402,13 +410,12 @@ void Prefetch(const Op& op) {
 
 }  // namespace
 
-uint64_t Sweep::BytesOf(const ReplayOptions& config) const {
+uint64_t Sweep::BytesOf(const ReplayOptions& config, uint64_t most) const {
   uint64_t bytes = 0;
   const SessionIndex& facts = input_.facts;
   if (facts.buffers.empty()) return config.session.all.size.value_or(0);
   for (const auto& [id, own] : facts.buffers)
-    bytes += std::min(config.session.ChoiceFor(id, own.index).size.value_or(own.size),
-                      facts.commit_bytes);
+    bytes += std::min(config.session.ChoiceFor(id, own.index).size.value_or(own.size), most);
   return bytes;
 }
 
@@ -450,7 +457,7 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
     uint64_t held = 0;
     std::erase_if(which, [&](size_t i) {
       const SweepConfig& config = configs[i];
-      const uint64_t bytes = BytesOf(config.options);
+      const uint64_t bytes = BytesOf(config.options, input_.facts.commit_bytes);
       const bool fits = pass.empty() || held + bytes <= input_.memory_limit;
       if (!fits && !largest_.contains(config.setting)) waiting.insert(config.setting);
       if (!fits || waiting.contains(config.setting)) return false;

@@ -88,7 +88,8 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     uint64_t late = 0;          // of these, packets: not because it was full
     PacketCount otherwise;      // lost, but not because a buffer was full; refused packets apart
     bool is_order_free = true;  // what overwrites their chunks first changes nothing about these
-    bool is_stalled = false;    // packets waited: in another buffer others may have
+    PacketCount waiting;        // at the end, in chunks of Buffer::waiting
+    bool is_stalled = false;    // some of them for others: elsewhere they may not
     PacketCount incomplete;
     PacketCount folded;
   };
@@ -214,11 +215,13 @@ class Sweep {
   /// which the losses of the others are found; where that is not exact, they have their own.
   /// @return rows by buffer id, of each configuration
   Result<std::vector<std::vector<SweepRow>>> Run(const std::vector<SweepConfig>& configs);
-  /// After a Run: what all configurations have in common, of one of them.
+  /// Call after Run. Returns the outcome of one configuration; only fields that all configurations
+  /// share are valid.
   const ReplayOutcome& outcome() const { return outcome_; }
   const SweepInput& input() const { return input_; }
   /// Bytes that the buffers of a configuration take.
-  uint64_t BytesOf(const ReplayOptions& config) const;
+  /// @param most of each buffer: as much as the log can fill
+  uint64_t BytesOf(const ReplayOptions& config, uint64_t most = UINT64_MAX) const;
 
  private:
   using HasLedger = std::function<bool(const SweepConfig&)>;

@@ -118,7 +118,7 @@ TEST(SweepConformance, RowsAreThoseOfReplaysWithALedger) {
         options.session.all.policy = policy;
         for (const ReadsMode mode : {ReadsMode::kRecorded, ReadsMode::kEnd}) {
           options.reads.mode = mode;
-          ExpectExact(input, options, {4096, 16384, 65536});
+          ExpectExact(input, options, {4096, 8192, 16384, 65536});
         }
       }
     }
