@@ -1,7 +1,7 @@
 // Random sessions: what is advised was applied as it is printed, and more comes out.
 //
 // RINGSCOPE_RANDOM_SESSIONS and RINGSCOPE_FIRST_SESSION choose how many and which; see
-// scripts/remedy-campaign.
+// scripts/random-remedies.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -47,10 +47,9 @@ void ExamineBufferConfigs(Examiner& examiner) {
       const bool is_whole =
           i < buffers.size() && buffers[i].has_stats && buffers[i].stats.chunks_discarded == 0;
       const Sentence seals = config.buffers[i].is_v2
-                                 ? "it seals itself for ever when it is full, however often it was "
-                                   "read"
-                                 : "it seals itself for ever at the first write that meets data "
-                                   "which was not read yet";
+                                 ? "a full buffer takes no more data, however often it was read"
+                                 : "the first write that meets unread data makes the buffer take "
+                                   "no more data";
       Finding& finding = examiner.Add(
           "config.discard_into_file",
           is_whole

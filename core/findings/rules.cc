@@ -278,9 +278,9 @@ constexpr std::array kRules = {
          "for a trace.",
          "linux.process_stats, and the events task/task_newtask and task/task_rename."},
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
-         "Such a buffer seals itself when it is full, however often it was read.",
+         "A full buffer of this policy takes no more data, however often it was read.",
          "fill_policy: RING_BUFFER"},
-    Rule{"config.no_flush", Harm::kWarning, "Nothing flushes the producers of a long session",
+    Rule{"config.no_flush", Harm::kWarning, "The config has no flush period",
          "Without flushes, data waits in the producers' shared memory, in order of the writers "
          "and not of time.",
          "flush_period_ms, for example 5000; since v54 the service flushes by itself where it "

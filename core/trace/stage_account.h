@@ -102,8 +102,8 @@ std::string NameOf(const SequenceStages& sequence, bool below_process = false);
 /// The events that the kernel lost, by its counters; places on CPUs without these.
 StageCount KernelLosses(const FtraceCounters& counters);
 
-/// "of 128,295 packets: 12 in shared memory, 118,464 in buffers[0] (92.3%), 0 on the way to the
-/// file; 4,910 of the 4,912 left unusable"
+/// "128,295 packets were written: 5 unfinished in shared memory, 123,378 lost in buffers[0] (96.2%);
+/// 4,912 in the trace, 2 of them usable"
 std::string StagesText(const StageAccounts& accounts);
 
 }  // namespace ringscope
