@@ -134,7 +134,12 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   else
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
   if (out.is_text() || out.is_json()) ReportClones(out, selection.outcome);
-  if (!args.gate.is_set()) return selection.ending();
+  if (!args.gate.is_set()) {
+    // What a filter selects may be clean where the session has a finding.
+    const bool is_whole = !args.filter.selects();
+    return Worse(selection.ending(),
+                 is_whole ? CodeOf(std::span(&examination, 1)) : ExitCode::kClean);
+  }
   if (out.is_text()) PrintBrokenLimits(out, std::span(&examination, 1));
   if (!examination.broken_limits.empty()) out.Data("broken_limits", examination.broken_limits);
   return examination.broken_limits.empty() ? ExitCode::kClean : ExitCode::kNotice;
@@ -171,11 +176,10 @@ Command GapsCommand() {
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, and whose commit overwrote it"}},
       BindSessions({.traces = Traces::kExamined}, SetUp, RunGaps),
-      {.clean = "Done; no packet that the filters select was lost, and nothing shows that more is "
-                "missing.",
-       .notice = "Done, and packets were lost, or may be missing; or the input was damaged and "
-                 "what could be read was "
-                 "used."}};
+      {.clean = "Done; no packet that the filters select was lost, nothing shows that more is "
+                "missing, and without filters the session has no warning.",
+       .notice = "Done, and packets were lost, or may be missing, or the session has a warning; or "
+                 "the input was damaged and what could be read was used."}};
 }
 
 }  // namespace ringscope

@@ -40,6 +40,8 @@ struct LogSelection {
   std::optional<TimePoint> from;
   std::optional<TimePoint> to;  // included
 
+  /// Returns true if anything can be left out.
+  bool selects() const { return !sequences.empty() || !buffers.empty() || from || to; }
   /// A buffer is set up: where it is named by its index it is selected by its id from here on.
   void Resolve(BufferId id, uint32_t index) {
     std::ranges::replace_if(
