@@ -59,7 +59,7 @@ struct FieldRule {
   bool is_last = false;  // what follows in the packet is lost
 };
 constexpr uint64_t kNegative = uint64_t{1} << 63;
-constexpr FieldRule kRules[] = {
+constexpr FieldRule kFieldRules[] = {
     {TracePacket::kSysStats, 1, 1, When::kAtLeast, "meminfo_unknown_keys"_stat, 39},
     {TracePacket::kSysStats, 2, 1, When::kAtLeast, "vmstat_unknown_keys"_stat, 189},
     {TracePacket::kSysStats, 3, 1, When::kMissing, "invalid_cpu_times"_stat},
@@ -245,7 +245,7 @@ void ContentScan::Add(const TracePacketView& view, const TrackEventShape& event,
     default:
       break;
   }
-  for (const FieldRule& rule : kRules)
+  for (const FieldRule& rule : kFieldRules)
     if (rule.content == view.content) Apply(rule, view.content_bytes, counts);
 }
 
