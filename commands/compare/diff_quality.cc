@@ -17,7 +17,7 @@ namespace {
 /// A fact of both sides: absent where a side does not have it, or does not prove it.
 using Cells = std::array<std::optional<Cell>, 2>;
 
-/// What is missing, by its cause as far as it is known, else by its stage.
+/// Names a hole by its cause, or by its stage where the cause is not known.
 std::string CauseOf(const Hole& hole) {
   if (hole.is_unusable) return "in the trace, and unusable";
   if (hole.gap == nullptr) return RowOf(hole.stage).text;

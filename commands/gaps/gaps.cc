@@ -134,12 +134,10 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
   else
     WriteGaps(out, selection, /*lines=*/args.format == Format::kJsonl);
   if (out.is_text() || out.is_json()) ReportClones(out, selection.outcome);
-  if (!args.gate.is_set()) {
-    // What a filter selects may be clean where the session has a finding.
-    const bool is_whole = !args.filter.selects();
-    return Worse(selection.ending(),
-                 is_whole ? CodeOf(std::span(&examination, 1)) : ExitCode::kClean);
-  }
+  // A filter may select nothing that was lost in a session that has a finding.
+  if (!args.gate.is_set())
+    return args.filter.selects() ? selection.ending()
+                                 : Worse(selection.ending(), CodeOf(std::span(&examination, 1)));
   if (out.is_text()) PrintBrokenLimits(out, std::span(&examination, 1));
   if (!examination.broken_limits.empty()) out.Data("broken_limits", examination.broken_limits);
   return examination.broken_limits.empty() ? ExitCode::kClean : ExitCode::kNotice;

@@ -59,7 +59,7 @@ std::optional<ObservedChunk> ToChunk(const ringscope_chunk* given) {
                        .incomplete = chunk->incomplete != 0,
                        .payload = ToBytes(chunk->payload)};
 }
-/// Whether a VM of a plug-in has no more, and no less, than it can have.
+/// Returns true if a VM of a plug-in has values that are possible.
 bool IsPossibleVm(const ringscope_vm& vm) {
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   const auto is_possible = [](const ringscope_slice& part) {
@@ -112,7 +112,7 @@ class PluginObserver {
 
   /// For ringscope_config; lives as long as this.
   const ringscope_observer* callbacks() const { return &callbacks_; }
-  /// What was wrong with the first bad report; empty: none was.
+  /// Describes the first impossible report; empty if all were possible.
   const std::string& complaint() const { return complaint_; }
 
  private:

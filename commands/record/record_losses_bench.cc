@@ -1,4 +1,4 @@
-// What producers lose because they are recorded: pairs of sessions, one directly at the service and
+// Losses of producers because they are recorded: pairs of sessions, one directly at the service and
 // one through the recorder, whose writers drop what finds no chunk in their shared memory.
 
 #include <benchmark/benchmark.h>
@@ -24,7 +24,7 @@ using testing::Consumer;
 using testing::Producer;
 using testing::SharedMemoryWriter;
 
-/// What happens while the producers write.
+/// The work of the service while the producers write.
 enum class Beside : int64_t { kNothing, kReadOfAnother, kReadOfAClone };
 
 struct Traffic {

@@ -6,6 +6,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/session/examined.h"
@@ -58,17 +59,24 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
+/// Returns the fewest lines of each text that differ before both have the same line.
+std::pair<size_t, size_t> DifferingLines(std::span<const std::string> old,
+                                         std::span<const std::string> changed) {
+  for (size_t sum = 0; sum < old.size() + changed.size(); ++sum)
+    for (size_t removed = sum - std::min(sum, changed.size()); removed <= std::min(sum, old.size());
+         ++removed) {
+      const size_t added = sum - removed;
+      if (removed < old.size() && added < changed.size() && old[removed] == changed[added])
+        return {removed, added};
+    }
+  return {old.size(), changed.size()};
+}
+
 /// A patch in the unified format that makes the second config of the first.
 /// @param path of the first
 std::string PatchOf(const std::string& path, const std::string& before, const std::string& after) {
   constexpr size_t kContext = 3;
   const std::vector<std::string> old = LinesOf(before), changed = LinesOf(after);
-  // Lines in common from each pair of places on.
-  std::vector<std::vector<size_t>> common(old.size() + 1, std::vector<size_t>(changed.size() + 1));
-  for (size_t i = old.size(); i-- > 0;)
-    for (size_t j = changed.size(); j-- > 0;)
-      common[i][j] = old[i] == changed[j] ? common[i + 1][j + 1] + 1
-                                          : std::max(common[i + 1][j], common[i][j + 1]);
   struct Line {
     char mark;
     const std::string* text;
@@ -76,15 +84,11 @@ std::string PatchOf(const std::string& path, const std::string& before, const st
   };
   std::vector<Line> lines;
   for (size_t i = 0, j = 0; i < old.size() || j < changed.size();) {
-    const bool is_same = i < old.size() && j < changed.size() && old[i] == changed[j];
-    const bool is_removed =
-        j == changed.size() || (i < old.size() && common[i + 1][j] >= common[i][j + 1]);
-    if (is_same)
-      lines.push_back({' ', &old[i], i, j}), ++i, ++j;
-    else if (is_removed)
-      lines.push_back({'-', &old[i], i, j}), ++i;
-    else
-      lines.push_back({'+', &changed[j], i, j}), ++j;
+    const auto [removed, added] =
+        DifferingLines(std::span(old).subspan(i), std::span(changed).subspan(j));
+    for (const size_t end = i + removed; i < end; ++i) lines.push_back({'-', &old[i], i, j});
+    for (const size_t end = j + added; j < end; ++j) lines.push_back({'+', &changed[j], i, j});
+    if (i < old.size()) lines.push_back({' ', &old[i], i, j}), ++i, ++j;
   }
   std::string patch = fmt::format("--- {0}\n+++ {0}\n", path);
   for (size_t at = 0; at < lines.size();) {
@@ -92,10 +96,8 @@ std::string PatchOf(const std::string& path, const std::string& before, const st
     const auto first =
         std::find_if(lines.begin() + static_cast<ptrdiff_t>(at), lines.end(), is_change);
     if (first == lines.end()) break;
-    const size_t begin =
-        std::max(at, static_cast<size_t>(first - lines.begin()) -
-                         std::min(kContext, static_cast<size_t>(first - lines.begin())));
-    size_t last = static_cast<size_t>(first - lines.begin());
+    auto last = static_cast<size_t>(first - lines.begin());
+    const size_t begin = std::max(at, last - std::min(kContext, last));
     for (size_t i = last; i < lines.size() && i <= last + 2 * kContext; ++i)
       if (is_change(lines[i])) last = i;
     const size_t end = std::min(lines.size(), last + kContext + 1);
@@ -229,10 +231,14 @@ Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
     return ReportTraces(context, args.input, args.format, {}, args.is_about_replays(), 0);
   RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
                       ExamineInputs(context, args.input.paths, {}, args.input.only));
-  bool is_written = false;
-  for (const Examination& examination : inputs.examinations) {
-    RS_ASSIGN_OR_RETURN(is_written, WriteConfig(args, examination, context));
-  }
+  const Examination& examination = inputs.examinations.front();
+  if (inputs.examinations.size() > 1)
+    return Fail(ErrorCode::kUsage, "the input has several traces, and the config of one is changed",
+                {args.input.paths.front(), {}, {}},
+                "name one of them: " + examination.subject.file);
+  if (examination.error)
+    return Fail(ErrorCode::kCorrupt, *examination.error, {examination.subject.file, {}, {}});
+  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
   return is_written ? ExitCode::kNotice : ExitCode::kClean;
 }
 

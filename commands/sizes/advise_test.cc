@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +49,25 @@ TEST(Advise, Output_IsTheConfigAsTheUserWroteItWithTheChanges) {
   EXPECT_THAT(patch, ::testing::StartsWith("--- " + config + "\n+++ " + config + "\n@@ -1,5 +1,"));
   EXPECT_THAT(patch, ::testing::HasSubstr("\n-buffers { size_kb: 4 }\n+# changed, was 4: "));
   EXPECT_THAT(patch, ::testing::EndsWith("\n flush_period_ms: 7\n"));
+}
+
+// A table of all pairs of lines would take 3 GB.
+TEST(Advise, PatchOfALargeConfig_HasTheChangedLinesAlone) {
+  const TempFolder folder;
+  std::string config = "buffers { size_kb: 4 }\n";
+  for (int i = 0; i < 20'000; ++i) config += fmt::format("# line {}\n", i);
+  const std::string path = folder.Write("large.pbtxt", config);
+  const std::string log = std::string(RS_TESTDATA) + "/sessions/intern0.ops.jsonl.zst";
+  const std::string patch =
+      RunCommand(AdviseCommand(), {"--config", path, log, "--format", "diff"}).out;
+  EXPECT_THAT(patch, ::testing::HasSubstr("\n-buffers { size_kb: 4 }\n+# changed, was 4: "));
+  EXPECT_THAT(patch, ::testing::EndsWith("\n # line 0\n # line 1\n # line 2\n"));
+}
+
+TEST(Advise, OutputOfSeveralTraces_IsRefused) {
+  const std::string captures = std::string(RS_TESTDATA) + "/captures/";
+  EXPECT_THAT(RunCommand(AdviseCommand(), {captures, "--format", "diff"}).error,
+              ::testing::HasSubstr("the config of one is changed"));
 }
 
 TEST(Advise, Config_NamesTheSettingsThatNoReplayApplies) {

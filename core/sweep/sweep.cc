@@ -63,7 +63,6 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
         sequence.incomplete += count;
         return;
       }
-      sequence.is_stalled |= account.fate == Fate::kStalled;
       sequence.waiting += count;
       buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
@@ -343,12 +342,10 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
                                         account.incomplete, PacketCount(waits)})
           full = Less(full, part);
         is_exact_ &= waits.is_known || full.packets == 0;
-        // Where the chunk that stalls the others was overwritten, some of them may have been read;
-        // a buffer that discards may lack any of them.
-        const bool all_wait = waits.packets == account.waiting.packets;
-        is_exact_ &= row.policy == FillPolicy::kDiscard
-                         ? account.waiting.packets == 0
-                         : !account.is_stalled || waits.packets == 0 || all_wait;
+        // Packets may have been read where the chunk that stalls them was overwritten or refused.
+        const bool is_ring = row.policy != FillPolicy::kDiscard;
+        is_exact_ &= account.waiting.packets == 0 ||
+                     (is_ring && (waits.packets == 0 || waits.packets == account.waiting.packets));
         is_exact_ &= account.is_order_free || !loses_more;
         const bool all = row.policy == FillPolicy::kDiscard;
         discarded = all ? full

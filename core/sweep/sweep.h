@@ -89,7 +89,6 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     PacketCount otherwise;      // lost, but not because a buffer was full; refused packets apart
     bool is_order_free = true;  // what overwrites their chunks first changes nothing about these
     PacketCount waiting;        // at the end, in chunks of Buffer::waiting
-    bool is_stalled = false;    // some of them for others: elsewhere they may not
     PacketCount incomplete;
     PacketCount folded;
   };
