@@ -84,8 +84,8 @@ struct SessionRemedies : RemedyList {
 /// standard input, which can be read only once, nothing.
 /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
 Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& outcome,
-                                   const GapReport& gaps, const SessionNotes& notes,
-                                   std::optional<uint64_t> keep_ns) {
+                                   const GapReport& gaps, const SessionAccounts& accounts,
+                                   const SessionNotes& notes, std::optional<uint64_t> keep_ns) {
   SessionRemedies remedies;
   if (run.session().recording().is_read_once()) return remedies;
   RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
@@ -108,6 +108,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
     input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
     input.facts.has_programs |= !buffer.vms.empty();
   }
+  if (accounts.AreOfLargerToo()) input.accounts = &accounts;
   ReplayOptions own = run.input().choices;
   own.reads = run.input().reads;
   if (const Status tried = TryRemedies(input, own, config, remedies); !tried) {
@@ -129,6 +130,7 @@ ExaminedSession::ExaminedSession(Context& context, SessionReader& sessions,
       run_(context, sessions, choices),
       notes_(run_.Add<SessionNotes>()),
       analysis_(run_.Add<GapAnalysis>(kinds)),
+      accounts_(run_.Add<SessionAccounts>()),
       packets_(run_.Add<ReplayedPackets>(&analysis_.times())),
       writer_(run_.Add<TraceWriter>(scan_, sessions.clone() != nullptr
                                                ? std::optional(sessions.clone()->clone)
@@ -140,8 +142,9 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   RS_RETURN_IF_ERROR(InFile(log.outcome.path, writer_.Finish()));
   log.gaps = analysis_.Finish(run_.totals());
   if (log.outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(log.gaps));
+  accounts_.SetTotals(run_.totals());
   RS_ASSIGN_OR_RETURN(SessionRemedies remedies,
-                      RemediesOf(run_, log.outcome, log.gaps, notes_, keep_ns));
+                      RemediesOf(run_, log.outcome, log.gaps, accounts_, notes_, keep_ns));
   log.notes = notes_;  // listeners that were added may still read them
   log.packets = std::move(packets_);
   Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);

@@ -18,6 +18,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/remedies.h"
 #include "core/gaps/gap_analysis.h"
+#include "core/sweep/sweep.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
@@ -52,6 +53,7 @@ class ExaminedSession {
   ReplayRun run_;
   SessionNotes& notes_;
   GapAnalysis& analysis_;
+  SessionAccounts& accounts_;
   ReplayedPackets& packets_;
   TraceWriter& writer_;
 };

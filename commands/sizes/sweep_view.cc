@@ -73,7 +73,7 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
           right("lost"),
           right("otherwise", shown_if([](auto* row) { return row->lost_otherwise() > 0; })),
           right("unfinished", shown_if([](auto* row) { return row->waiting_packets() > 0; })),
-          right("reach"),
+          right("oldest"),
           right("shortest"),
           {"of"}};
 }

@@ -692,7 +692,6 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
                      .with_recommended = true});
     searched.push_back(&remedy);
   }
-  const size_t setting = ++settings_;
   const auto replay =
       [&](const std::vector<BufferSizes>& sizes) -> Result<std::vector<std::vector<SweepRow>>> {
     std::vector<SweepConfig> configs;
@@ -703,7 +702,7 @@ Status RemedyTrials::FindSizes(std::vector<Remedy>& remedies) {
         changes.back().value = std::to_string(size / 1024);
       }
       RS_ASSIGN_OR_RETURN(SweepConfig config, ConfigWith(changes));
-      config.setting = setting;
+      config.setting = SweepConfig::kSizesOnly;
       config.keep_from_ns = keep_from_ns;
       // The config has them; so the sweep knows its memory.
       for (const auto& [id, size] : each) config.options.session.buffers[id].size = size;

@@ -23,6 +23,7 @@ class PacketValues {
   void Set(const ChunkAt& at, size_t fragment, Value value) {
     if (last_.second == nullptr || last_.first != at) last_ = {at, &chunks_[at]};
     std::vector<Value>& values = *last_.second;
+    if (values.capacity() == 0) values.reserve(kUsualPackets);
     if (values.size() <= fragment) values.resize(fragment + 1);
     values[fragment] = value;
   }
@@ -47,6 +48,8 @@ class PacketValues {
   }
 
  private:
+  static constexpr size_t kUsualPackets = 8;  // of a chunk
+
   mutable std::unordered_map<ChunkAt, std::vector<Value>> chunks_;
   /// The chunk that was looked up last: packets of a chunk follow each other.
   mutable std::pair<ChunkAt, std::vector<Value>*> last_{};

@@ -20,7 +20,7 @@ inline constexpr uint64_t kMaxTriedSize = uint64_t{2} << 30;
 /// Bytes, by buffer.
 using BufferSizes = std::map<BufferId, uint64_t>;
 
-/// What a replay shows of a size of a buffer.
+/// Result of the replay of one size of a buffer.
 struct TriedSize {
   bool meets = false;      // the buffer is large enough
   uint64_t lost = 0;       // packets

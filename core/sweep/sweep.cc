@@ -17,9 +17,10 @@ PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
 
-std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts) {
+std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts,
+                                         Ledger* ledger) {
   if (accounts == nullptr) return {&gatherer};
-  return {&gatherer, accounts, &accounts->ledger()};
+  return {&gatherer, accounts, ledger};
 }
 
 }  // namespace
@@ -30,8 +31,16 @@ auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
 }
 
 const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
-  const auto found = ledger_.totals().find(id);
-  return found == ledger_.totals().end() ? nullptr : &found->second;
+  const auto found = totals_.find(id);
+  return found == totals_.end() ? nullptr : &found->second;
+}
+
+bool SessionAccounts::AreOfLargerToo() const {
+  for (const auto& [id, buffer] : buffers_)
+    for (size_t i = 0; i < buffer.sequences.size(); ++i)
+      if (!buffer.sequences.At(i).value.is_order_free) return false;
+  return std::ranges::all_of(totals_,
+                             [](const auto& each) { return each.second.duplicates.packets == 0; });
 }
 
 void SessionAccounts::OnPacketFate(const PacketAccount& account) {
@@ -246,8 +255,9 @@ class SweepReplay::Gatherer : public ReplayListener {
 
 SweepReplay::SweepReplay(const SweepConfig& config, ReplayOptions options, bool has_ledger)
     : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
+      ledger_(has_ledger ? std::make_unique<Ledger>(*accounts_) : nullptr),
       gatherer_(std::make_unique<Gatherer>(config.keep_from_ns)),
-      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get())) {
+      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get(), ledger_.get())) {
   if (!config.session.empty()) configured_.emplace(record_, config.session);
 }
 
@@ -274,12 +284,13 @@ void SweepReplay::Finish() {
   if (!status_) return;
   gatherer_->SetAtEnd();
   status_ = replay_.Finish().map([&](ReplayOutcome outcome) { outcome_ = std::move(outcome); });
+  if (ledger_) accounts_->SetTotals(ledger_->totals());
 }
 
 const std::vector<std::string>& SweepReplay::warnings() const { return gatherer_->warnings(); }
 
-std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
-  const SessionAccounts& accounts = accounts_ ? *accounts_ : of_larger;
+std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_other, bool is_of_smaller) {
+  const SessionAccounts& accounts = accounts_ ? *accounts_ : of_other;
   const uint64_t end_ns = outcome_.end_ns();
   const uint64_t duration_ns = end_ns - std::min(end_ns, outcome_.first_time_ns.value_or(0));
   std::vector<SweepRow> rows;
@@ -336,11 +347,15 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_larger) {
         sequence.overwritten = account.overwritten;
       } else {
         PacketCount full = account.written;
-        // A ring discards only chunks that are late, whatever its size.
         const Waiting& waits = waiting[key];
+        uint64_t known = 0;
         for (const PacketCount& part : {counts.read, counts.unread, account.otherwise,
-                                        account.incomplete, PacketCount(waits)})
+                                        account.incomplete, PacketCount(waits)}) {
           full = Less(full, part);
+          known += part.packets;
+        }
+        is_exact_ &= !is_of_smaller || known == account.written.packets;
+        // A ring discards only chunks that are late, whatever its size.
         is_exact_ &= waits.is_known || full.packets == 0;
         // Packets may have been read where the chunk that stalls them was overwritten or refused.
         const bool is_ring = row.policy != FillPolicy::kDiscard;
@@ -439,10 +454,29 @@ Status Sweep::RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays) {
   return {};
 }
 
+/// Returns the rows of a configuration that needs no replay, as its buffers wrap as little as those
+/// of the setting's largest one, which never did.
+std::optional<std::vector<SweepRow>> Sweep::RowsOfSame(const SweepConfig& config) const {
+  const auto largest = largest_.find(config.setting);
+  if (largest == largest_.end() || largest->second.rows.empty() || config.keep_from_ns)
+    return std::nullopt;
+  std::vector<SweepRow> rows = largest->second.rows;
+  for (SweepRow& row : rows) {
+    const std::optional<uint64_t> size = config.options.session.ChoiceFor(row.id, row.index).size;
+    const bool is_same = size && *size % kPageBytes == 0 && row.stats.write_wrap_count == 0 &&
+                         row.full_packets() == 0 &&
+                         *size >= PagesUp(row.stats.bytes_written) + kPageBytes;
+    if (!is_same) return std::nullopt;
+    row.size = row.stats.buffer_size = *size;
+  }
+  return rows;
+}
+
 /// Replays some of the configurations, the largest first, in as many passes as memory calls for.
 /// @param visit gets the index of each, and its replay, after its pass
+/// @param skip returns true for those that need no pass, as earlier passes show
 Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
-                        const HasLedger& has_ledger, const Visit& visit) {
+                        const HasLedger& has_ledger, const Visit& visit, const Skip& skip) {
   if (which.empty()) return {};
   std::ranges::stable_sort(which, std::ranges::greater(),
                            [&](size_t i) { return BytesOf(configs[i].options); });
@@ -471,6 +505,7 @@ Status Sweep::RunPasses(const std::vector<SweepConfig>& configs, std::vector<siz
     });
     RS_RETURN_IF_ERROR(RunPass(replays));
     for (size_t i = 0; i < pass.size(); ++i) visit(pass[i], *replays[i]);
+    if (skip) std::erase_if(which, skip);
   }
   return {};
 }
@@ -481,24 +516,36 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   std::iota(all.begin(), all.end(), size_t{0});
   // The losses of clones and of programs (ProtoVM) depend on what is in the buffers at that time.
   const bool only_ledgers = input_.clone.has_value() || input_.facts.has_programs;
+  const bool has_accounts = input_.accounts != nullptr && !only_ledgers && configs.size() == 1 &&
+                            configs.front().setting == SweepConfig::kSizesOnly;
   const auto has_ledger = [&](const SweepConfig& config) {
+    if (has_accounts) return false;
     const auto [largest, is_new] = largest_.try_emplace(config.setting);
     const uint64_t bytes = BytesOf(config.options);
     const bool is_largest = is_new || bytes > largest->second.bytes;
-    if (is_largest) largest->second = {bytes, nullptr};
+    if (is_largest) largest->second = {.bytes = bytes, .accounts = nullptr, .rows = {}};
     return is_largest || only_ledgers;
   };
-  RS_RETURN_IF_ERROR(RunPasses(configs, all, has_ledger, [&](size_t i, SweepReplay& replay) {
-    auto& of_setting = largest_[configs[i].setting].accounts;
-    if (of_setting == nullptr) of_setting = replay.accounts();
+  const auto visit = [&](size_t i, SweepReplay& replay) {
     for (const std::string& text : replay.warnings()) input_.warn(text);
-    if (replay.accounts())
-      if (const std::string problems = replay.accounts()->Check(); !problems.empty())
-        input_.warn(problems);
-    rows[i] = replay.Rows(*of_setting);
+    if (const std::string problems = replay.Check(); !problems.empty()) input_.warn(problems);
+    if (has_accounts) {
+      rows[i] = replay.Rows(*input_.accounts, /*is_of_smaller=*/true);
+    } else {
+      auto& of_setting = largest_[configs[i].setting].accounts;
+      if (of_setting == nullptr) of_setting = replay.accounts();
+      rows[i] = replay.Rows(*of_setting);
+      if (replay.accounts() == of_setting) largest_[configs[i].setting].rows = rows[i];
+    }
     if (!replay.is_exact()) inexact.push_back(i);
     outcome_ = replay.outcome();
-  }));
+  };
+  const auto skip = [&](size_t i) {
+    auto same = RowsOfSame(configs[i]);
+    if (same) rows[i] = *std::move(same);
+    return same.has_value();
+  };
+  RS_RETURN_IF_ERROR(RunPasses(configs, all, has_ledger, visit, skip));
   RS_RETURN_IF_ERROR(RunPasses(
       configs, inexact, [](const SweepConfig&) { return true; },
       [&](size_t i, SweepReplay& replay) { rows[i] = replay.Rows(*replay.accounts()); }));

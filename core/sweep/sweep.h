@@ -21,6 +21,38 @@
 #include "core/session/replay_outcome.h"
 #include "core/sweep/ring_writes.h"
 
+// A sweep replays one session in many configurations, and gives for each the rows that a replay of
+// that configuration alone gives.
+//
+//   records ──► section of 1 MiB ──┬─► SweepReplay (largest size)  ─ engine ─ ledger ─┐
+//   (read once per pass)           ├─► SweepReplay (next size)     ─ engine           ├─► Rows
+//                                  └─► SweepReplay ...             ─ engine           ┘     │
+//                                                  again, with a ledger ◄── not exact ◄─────┘
+//
+// A ledger costs more than the replay of a buffer, and most of what it finds does not depend on the
+// buffer's size: the packets written, and those lost in shared memory, at the commit or unfinished.
+// So a setting (engine, policy, reads: everything but sizes) has one ledger, in its largest
+// configuration. In the others only the packets that come out are counted, and for each sequence
+//
+//   lost to the size = written - came out - lost otherwise - unfinished - waiting
+//
+// where only "came out" and "waiting" are of that configuration. The equation does not hold where
+// the size changes more than which packets are overwritten: a chunk is refused in one size and
+// taken in the other, a packet is read as the chunk that stalled it was overwritten, a read returns
+// a packet twice. `SweepReplay::is_exact` detects these cases, and `Sweep::Run` replays them once
+// more with a ledger of their own. A search for a larger buffer goes the other way: the session was
+// replayed with a ledger already, and a single larger size needs none if all comes out that could.
+// Sizes in which the buffer would not wrap are one configuration: they are not replayed.
+// Clones and programs (ProtoVM) have a ledger in each configuration, as
+// what they lose depends on what is in the buffer at one moment.
+//
+// Order of calls: `Run` may be called again with further configurations, as a search for the
+// smallest size does; a setting that was replayed keeps the ledger of its largest size, and larger
+// sizes replace it. Within a pass each section goes through all replays before the next one is
+// read, so that all replays see the same records and none is ahead of another. A pass holds as many
+// buffers as `SweepInput::memory_limit` allows, the largest first: no configuration is replayed
+// before the one whose ledger it needs.
+
 namespace ringscope {
 
 /// The outcome of a configuration for one sequence.
@@ -57,7 +89,7 @@ struct SweepRow : BufferOutcome {
 
   /// Packets that were lost because the buffer was full. A size can change that.
   uint64_t full_packets() const { return overwritten.packets + discarded.packets - late; }
-  /// Of these, those that a larger buffer would lose, too.
+  /// Lost packets that a larger buffer would lose, too.
   uint64_t lost_otherwise() const { return lost - std::min(lost, full_packets()); }
   /// Packets that came out, each once.
   uint64_t in_trace() const { return read.packets - std::min(read.packets, invalid + again); }
@@ -77,7 +109,7 @@ inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffe
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// What the ledger of one configuration found. What was written, and what is lost whatever the
+/// The ledger's sums of one configuration. What was written, and what is lost whatever the
 /// buffers' sizes, is the same in configurations that differ in sizes alone.
 class SessionAccounts : public ReplayListener, public LedgerSink {
  public:
@@ -98,13 +130,13 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     BufferStats stats;
   };
 
-  SessionAccounts() : ledger_(*this) {}
-
-  ReplayListener& ledger() { return ledger_; }
-  /// What does not add up; empty if all does.
-  std::string Check() const { return ledger_.Check(); }
   const Buffer* Find(BufferId id) const;
   const LedgerTotals* FindTotals(BufferId id) const;
+  /// Sets the ledger's totals, after the replay.
+  void SetTotals(const std::map<BufferId, LedgerTotals>& totals) { totals_ = totals; }
+  /// Returns true if larger buffers can change nothing but what was overwritten. Call after
+  /// SetTotals.
+  bool AreOfLargerToo() const;
 
   bool reads_facts() const override { return false; }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
@@ -114,18 +146,21 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
   Status OnLogEnd(Session& session) override;
 
  private:
-  Ledger ledger_;
+  std::map<BufferId, LedgerTotals> totals_;
   std::map<BufferId, Buffer> buffers_;
 };
 
 /// A configuration of a sweep.
 struct SweepConfig {
+  /// The setting that differs from the session's own in the sizes of buffers alone.
+  static constexpr size_t kSizesOnly = 0;
   /// Configurations of the same setting differ in the sizes of buffers alone.
-  size_t setting = 0;
+  size_t setting = kSizesOnly;
   ReplayOptions options;
   /// The session is replayed as if it had had this config; empty: its own.
   SessionConfig session = {};
-  /// Its rows have the writes, which are to be kept from then on; absent: they do not.
+  /// Session time from which on packets are to be kept: the rows have the writes. Absent: rows have
+  /// none.
   std::optional<uint64_t> keep_from_ns = {};
 };
 
@@ -148,10 +183,11 @@ class SweepReplay {
   const std::vector<std::string>& warnings() const;
   /// Returns nullptr without a ledger.
   std::shared_ptr<const SessionAccounts> accounts() const { return accounts_; }
-  /// The result, after Finish. By its own ledger, or else by that of another configuration with the
-  /// same reads and policies and other sizes: a packet is lost if it was written, and neither
-  /// returned nor in the buffer.
-  std::vector<SweepRow> Rows(const SessionAccounts& of_larger);
+  /// Returns the sums of the ledger that do not add up, in words; empty if all do.
+  std::string Check() const { return ledger_ ? ledger_->Check() : std::string(); }
+  /// Returns the result, after Finish: by the replay's own ledger, else by these accounts.
+  /// @param is_of_smaller they are of smaller buffers; else those of this one are as large at most
+  std::vector<SweepRow> Rows(const SessionAccounts& of_other, bool is_of_smaller = false);
   /// After Rows: false if this buffer may hold or discard what the other one did not.
   bool is_exact() const { return is_exact_; }
 
@@ -168,6 +204,7 @@ class SweepReplay {
   };
 
   std::shared_ptr<SessionAccounts> accounts_;
+  std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<Gatherer> gatherer_;
   CountedReplay replay_;
   OneRecord record_;
@@ -196,7 +233,10 @@ struct SweepInput {
   TaskRunner run_tasks = RunInTurn;
   std::optional<bool> has_reads = {};  // that touch the session's buffers; absent: not known
   bool is_reconfigured = false;        // see ReplayOptions
-  /// Of the records that `open` returns; by default of a session that was not read yet.
+  /// Of the session as it was replayed before, with smaller buffers than configurations of
+  /// SweepConfig::kSizesOnly; nullptr: there are none.
+  const SessionAccounts* accounts = nullptr;
+  /// Facts of the records that `open` returns; by default of a session that was not read yet.
   SessionIndex facts = {.commit_bytes = UINT64_MAX};
   /// Bytes that the buffers of one pass may hold.
   uint64_t memory_limit = uint64_t{128} << 20;
@@ -204,14 +244,12 @@ struct SweepInput {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-/// Replays one session in many configurations. A pass over the records is decoded once, in
-/// sections, and each section goes through all replays of the pass.
+/// Replays one session in many configurations.
 class Sweep {
  public:
   explicit Sweep(SweepInput input) : input_(std::move(input)) {}
 
-  /// Replays configurations with all accounts. The largest one of each new setting has a ledger, by
-  /// which the losses of the others are found; where that is not exact, they have their own.
+  /// Replays configurations with all accounts.
   /// @return rows by buffer id, of each configuration
   Result<std::vector<std::vector<SweepRow>>> Run(const std::vector<SweepConfig>& configs);
   /// Call after Run. Returns the outcome of one configuration; only fields that all configurations
@@ -225,9 +263,11 @@ class Sweep {
  private:
   using HasLedger = std::function<bool(const SweepConfig&)>;
   using Visit = std::function<void(size_t, SweepReplay&)>;
+  using Skip = std::function<bool(size_t)>;
 
   Status RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
-                   const HasLedger& has_ledger, const Visit& visit);
+                   const HasLedger& has_ledger, const Visit& visit, const Skip& skip = {});
+  std::optional<std::vector<SweepRow>> RowsOfSame(const SweepConfig& config) const;
   Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
 
   const SweepInput input_;
@@ -235,6 +275,7 @@ class Sweep {
   struct Largest {
     uint64_t bytes = 0;
     std::shared_ptr<const SessionAccounts> accounts;
+    std::vector<SweepRow> rows;
   };
   std::map<size_t, Largest> largest_;  // by setting
   ReplayOutcome outcome_;

@@ -36,7 +36,7 @@ std::map<std::optional<BufferKey>, std::vector<uint64_t>> JoinLists(const SweepC
   return lists;
 }
 
-/// What `replay` does by itself, by its name.
+/// Returns the reads that `replay` makes by default, with their name.
 NamedReads DefaultReads(const SessionIndex& facts) {
   const ReadsMode mode = facts.has_reads ? ReadsMode::kRecorded
                          : facts.streams ? ReadsMode::kStreamed
@@ -118,7 +118,7 @@ bool SameNumbers(const SweepRow& a, const SweepRow& b) {
          a.history_ns == b.history_ns && a.shortest_history_ns == b.shortest_history_ns;
 }
 
-/// Of a search: whether a size is close enough to the one found to be of interest.
+/// Returns true if a size is close enough to the one that a search found to be of interest.
 bool IsNear(uint64_t size, uint64_t own, uint64_t found) {
   constexpr uint64_t kBelow = 16;
   if (size == own || (size <= found && found - size <= kPageBytes)) return true;

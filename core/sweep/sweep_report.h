@@ -47,14 +47,14 @@ struct SweepPoint : SweepConfig {
   std::vector<SweepRow> rows = {};    // by buffer id
 };
 
-/// What a buffer has to achieve.
+/// A goal for a buffer.
 struct SweepTarget {
   std::string text;                         // as the user wrote it
   std::optional<uint64_t> keep_ns;          // each sequence reaches back that far
   std::optional<uint64_t> loss_millionths;  // at most this share of the packets is lost
 };
 
-/// What a search for the smallest buffers found for one setting.
+/// Result of the search for the smallest buffers of one setting.
 struct FoundSize {
   size_t setting = 0;          // index
   std::vector<SweepRow> rows;  // of the sizes that meet the targets; empty: none do

@@ -56,7 +56,20 @@ std::string Difference(const SweepRow& row, const SweepRow& exact) {
   return text;
 }
 
-/// Sweeps sizes, and replays each of them alone, which gives it a ledger.
+/// The accounts of a replay alone; nullptr if larger buffers may change more than what is
+/// overwritten.
+std::shared_ptr<const SessionAccounts> AccountsOf(const SweepInput& input,
+                                                  const SweepConfig& config) {
+  SweepReplay replay(config, config.options, /*has_ledger=*/true);
+  const auto ops = input.open();
+  if (!ops) return nullptr;
+  for (auto op = (*ops)->Next(); op && *op; op = (*ops)->Next()) replay.Apply(**op);
+  replay.Finish();
+  return replay.status() && replay.accounts()->AreOfLargerToo() ? replay.accounts() : nullptr;
+}
+
+/// Sweeps sizes, ascending, and replays each of them alone, which gives it a ledger; and replays
+/// those above the first one by the accounts of that.
 void ExpectExact(const SweepInput& input, const ReplayOptions& options,
                  const std::vector<uint64_t>& sizes) {
   std::vector<SweepConfig> configs;
@@ -65,14 +78,24 @@ void ExpectExact(const SweepInput& input, const ReplayOptions& options,
   Sweep sweep(input);
   const auto rows = sweep.Run(configs);
   ASSERT_TRUE(rows) << rows.error().ToString();
+  const auto accounts = AccountsOf(input, configs.front());
+  SweepInput examined = input;
+  examined.accounts = accounts.get();
   for (size_t i = 0; i < configs.size(); ++i) {
     Sweep alone(input);
     const auto exact = alone.Run({configs[i]});
     ASSERT_TRUE(exact) << exact.error().ToString();
     ASSERT_EQ((*rows)[i].size(), exact->front().size());
-    for (size_t j = 0; j < exact->front().size(); ++j)
+    Sweep larger(examined);
+    const auto of_larger = larger.Run({configs[i]});
+    ASSERT_TRUE(of_larger) << of_larger.error().ToString();
+    for (size_t j = 0; j < exact->front().size(); ++j) {
       EXPECT_EQ(Difference((*rows)[i][j], exact->front()[j]), "")
           << sizes[i] << " buffer " << j << ", " << Name(options.reads.mode);
+      EXPECT_EQ(Difference(of_larger->front()[j], exact->front()[j]), "")
+          << sizes[i] << " after " << sizes.front() << ", buffer " << j << ", "
+          << Name(options.reads.mode);
+    }
   }
 }
 
@@ -94,6 +117,29 @@ TEST_P(SweepCaptureTest, RowsAreThoseOfReplaysWithALedger) {
       ExpectExact(Input(), options, {16 << 10, 512 << 10, 16 << 20});
     }
   }
+}
+
+TEST_P(SweepCaptureTest, SizesInWhichNothingWraps_AreReplayedOnce) {
+  size_t passes = 0;
+  SweepInput input = Input();
+  input.memory_limit = 1;  // a pass for each
+  input.open = [&passes, open = input.open] {
+    ++passes;
+    return open();
+  };
+  Sweep sweep(input);
+  std::vector<SweepConfig> configs;
+  for (const uint64_t mib : {16, 32, 64})
+    configs.emplace_back().options.session.all.size = mib << 20;
+  const auto rows = sweep.Run(configs);
+  ASSERT_TRUE(rows) << rows.error().ToString();
+  EXPECT_EQ(passes, 1u);
+  Sweep alone(input);
+  const auto exact = alone.Run({configs.front()});
+  ASSERT_TRUE(exact) << exact.error().ToString();
+  EXPECT_EQ(passes, 2u);
+  for (size_t i = 0; i < exact->front().size(); ++i)
+    EXPECT_EQ(Difference(rows->front()[i], exact->front()[i]), "");
 }
 
 TEST_P(SweepCaptureTest, RowsOfPeriodicReadsAreExact) {
