@@ -20,7 +20,7 @@ using Cells = std::array<std::optional<Cell>, 2>;
 /// Names a hole by its cause, or by its stage where the cause is not known.
 std::string CauseOf(const Hole& hole) {
   if (hole.is_unusable) return "in the trace, and unusable";
-  if (hole.gap == nullptr) return RowOf(hole.stage).text;
+  if (hole.gap == nullptr) return RowOf(hole.stage).place;
   return CauseText({.cause = hole.gap->causes.front().cause});
 }
 
@@ -50,7 +50,7 @@ class Quality {
     if (const auto written = all.written()) set(1, "packets written", CountCell(written->packets));
     for (size_t i = 0; i < static_cast<size_t>(Stage::kLeft); ++i)
       if (all[i] != StageCount() && (all[i].is_known || all[i].places + all[i].chunks > 0))
-        set(2 + i, std::string("lost ") + kEnumRows<Stage>[i].text,
+        set(2 + i, std::string("lost ") + kEnumRows<Stage>[i].place,
             {EndedText(all[i]), FieldsToJson(all[i])});
     set(20, "packets in the trace", CountCell(answer.packets));
     set(21, "usable packets", CountCell(answer.usable));

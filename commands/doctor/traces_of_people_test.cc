@@ -49,6 +49,7 @@ constexpr Kind kKinds[] = {
     {"process-tree-overwritten", "warning", "processes have no names"},
     {"events-older-than-the-session", "warning", "1 event is 11 min 24 s older than the session"},
     {"gpu-descriptor-at-time-0", "ok", "Nothing is wrong"},
+    {"healthy-scheduler", "ok", "Nothing is wrong"},
     {"config-asks-10s-trace-has-2s", "warning", "The events end at 1.990 s, and the session at 10"},
     {"ftrace-overrun-during", "info", "The kernel overwrote 4,000 events"},
     {"second-half-empty", "data_loss", "nothing was recorded after 3.990 s", "buffers[0].size_kb"},

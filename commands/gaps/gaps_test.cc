@@ -98,8 +98,8 @@ TEST(GapsCommand, Text_FitsOnAScreen) {
                               "they were read; buffers[0].size_kb: 8192 keeps them"));
   EXPECT_THAT(
       text,
-      HasSubstr("128,295 packets were written: 5 unfinished in shared memory, 123,378 lost in "
-                "buffers[0] (96.2%); 4,912 in the trace, 2 of them usable"));
+      HasSubstr("128,295 packets were written: 5 were unfinished in shared memory; buffers[0] lost "
+                "123,378 (96.2%); 4,912 are in the trace, 2 of them usable."));
 }
 
 TEST(GapsCommand, All_ExplainsEachGap) {

@@ -59,9 +59,8 @@ TEST(ReportPage, Log_CanBeReadWithoutJavaScript) {
   const std::string body = ran.out.substr(0, ran.out.find("<script type="));
   EXPECT_THAT(
       body,
-      HasSubstr(
-          "128,295 packets were written: 5 unfinished in shared memory, 123,378 lost in buffers[0] "
-          "(96.2%)"));
+      HasSubstr("128,295 packets were written: 5 were unfinished in shared memory; buffers[0] lost "
+                "123,378 (96.2%)"));
   EXPECT_THAT(body, HasSubstr("overwritten before they were read"));
   // The session over time, with what each bar is.
   EXPECT_THAT(body, HasSubstr("<div class=\"timeline\""));

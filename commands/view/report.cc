@@ -193,6 +193,7 @@ void ListFields(JsonFieldWriter& io, const StageCount& stage) {
 
 void ListFields(JsonFieldWriter& io, const StageAccount& account) {
   io("written", account.written(), "unusable", account.unusable);
+  if (account.waiting > 0) io("waiting", account.waiting);
   for (size_t i = 0; i < kStages; ++i)
     if (account[i] != StageCount()) io(Name(static_cast<Stage>(i)), account[i]);
 }

@@ -82,10 +82,20 @@ class AnswerBuilder {
     answer_.change = answer_.Keep(change);
     if (losses_) AddWorst();
     answer_.Add("Also", TitlesOf(others_));
+    if (HasStages()) answer_.Add("Stages", StagesText(examined_.account));
     return std::move(answer_);
   }
 
  private:
+  /// Returns true if the account says more than the headline.
+  bool HasStages() const {
+    if (!losses_)
+      return examined_.trace && !examined_.trace->IsOfTool() && examined_.trace->all.packets > 0;
+    return answer_.severity > Harm::kWarning ||
+           losses_->totals().written.packets > answer_.packets ||
+           stages_[Stage::kKernel].count.packets > 0;
+  }
+
   /// The lines of a log, and its losses as the headline.
   void AddLosses() {
     const ReplayOutcome& outcome = examined_.log->outcome;
@@ -128,9 +138,6 @@ class AnswerBuilder {
       if (finding.rule->id == std::string_view("ftrace.overrun") && finding.harm == Harm::kInfo)
         answer_.Add("Kernel", Say("{} No packet reports a loss.", finding.what));
     answer_.Add("Clones", losses_->Clones());
-    if (answer_.severity > Harm::kWarning || losses_->totals().written.packets > answer_.packets ||
-        stages_[Stage::kKernel].count.packets > 0)
-      answer_.Add("Stages", StagesText(examined_.account));
     answer_.Add("Assumed", ReadsNotes(outcome.reads));
   }
 
@@ -151,7 +158,6 @@ class AnswerBuilder {
     AddSources();
     if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());
     AddTraceLosses(noted);
-    if (examined_.trace->all.packets > 0) answer_.Add("Stages", StagesText(examined_.account));
   }
 
   /// Why a trace lost data, by the finding about a buffer.

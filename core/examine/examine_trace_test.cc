@@ -506,10 +506,10 @@ TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
   EXPECT_EQ(answer.severity, Harm::kError);
   EXPECT_TRUE(answer.headline.starts_with("The names of the events were lost: the UI can show "))
       << answer.headline;
-  EXPECT_NE(LineOf(answer, "Stages").find("a trace does not show losses"), std::string::npos);
-  EXPECT_NE(LineOf(answer, "Stages").find("lost in buffers[0]"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Stages").find("A trace does not show losses"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Stages").find("buffers[0] overwrote"), std::string::npos);
   EXPECT_FALSE(LineOf(answer, "Why").empty());
-  EXPECT_NE(LineOf(answer, "Stages").find("in the trace, 90 of them usable"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Stages").find("are in the trace, 90 of them usable"), std::string::npos);
   EXPECT_FALSE(answer.change.empty());
 }
 
@@ -517,12 +517,12 @@ TEST(Answer, OfATraceWithoutLossesOrStatistics) {
   TraceFacts facts = GoodTrace();
   EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kOk);
   facts.buffers[0].stats.bytes_read = facts.buffers[0].stats.bytes_written;
-  EXPECT_NE(LineOf(ExamineTrace(facts).answer, "Stages").find("nothing lost in buffers[0]"),
+  EXPECT_NE(LineOf(ExamineTrace(facts).answer, "Stages").find("buffers[0] lost nothing"),
             std::string::npos);
   facts.stats_packets = 0;
   facts.buffers.clear();
   EXPECT_NE(LineOf(ExamineTrace(facts).answer, "Stages")
-                .find("losses in shared memory, at the commit, in buffers[0]"),
+                .find("losses in shared memory, at the commit, in buffers[0] or "),
             std::string::npos);
 }
 

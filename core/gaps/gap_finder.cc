@@ -173,6 +173,7 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
     ++stage.places;  // each stands for an unknown number of packets
   else
     stage.count += count;
+  sequence.report.stages.waiting += account.fate == Fate::kStalled ? 1 : 0;
   if (account.own_fault) sequence.report.own_fault += count;
   if (account.cause == Cause::kScraped) sequence.report.scraped += count;
   sequence.stalls.OnPacketFate(account);

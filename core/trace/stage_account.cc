@@ -20,6 +20,7 @@ void AddTo(StageCount& sum, const StageCount& more) {
 StageAccount& StageAccount::operator+=(const StageAccount& other) {
   for (size_t i = 0; i < kStages; ++i) AddTo((*this)[i], other[i]);
   unusable += other.unusable;
+  waiting += other.waiting;
   return *this;
 }
 
@@ -82,53 +83,65 @@ StageCount KernelLosses(const FtraceCounters& counters) {
 std::string StagesText(const StageAccounts& accounts) {
   const std::optional<PacketCount> written = accounts.all.written();
   std::vector<std::string> known, unknown;
-  const auto add = [&](Stage stage, const StageCount& at, const std::string& where) {
+  const auto add = [&](const StageRow& row, const StageAccount& account,
+                       const std::string& buffer) {
+    const Stage stage = row.value;
+    const StageCount& at = account[stage];
     const bool is_of_events = stage == Stage::kKernel || stage == Stage::kImport;
-    // What a writer had not finished did not get out of its memory, and is not all lost.
-    const char* const how = stage == Stage::kSharedMemory ? "unfinished"
-                            : stage == Stage::kElsewhere  ? ""
-                                                          : "lost";
-    if (at.count.packets > 0 && at.is_known)
-      known.push_back(fmt::format(
-          "{} {}{}{}{}",
-          is_of_events ? Count(at.count.packets, "event") : WithCommas(at.count.packets), how,
-          *how == '\0' ? "" : " ", where,
-          written && stage == Stage::kBuffer
-              ? fmt::format(" ({})", Percent(at.count.packets, written->packets))
-              : ""));
-    else if (at.count.bytes > 0)
-      known.push_back(fmt::format("{} lost {}", HumanSize(at.count.bytes), where));
+    const uint64_t waiting = stage == Stage::kBuffer ? account.waiting : 0;
+    const uint64_t packets = at.count.packets - waiting;
+    const std::string where = buffer.empty() ? row.place : "in " + buffer;
+    const std::string subject = buffer.empty() ? "the buffers" : buffer;
+    if ((packets > 0 && at.is_known) || stage == Stage::kLeft) {
+      std::string count = is_of_events ? Count(packets, "event")
+                          : written    ? WithCommas(packets)
+                                       : Count(packets, "packet");
+      if (written && stage == Stage::kBuffer)
+        count += fmt::format(" ({})", Percent(packets, written->packets));
+      known.push_back(fmt::format(fmt::runtime(row.ended), fmt::arg("n", count),
+                                  fmt::arg("were", Was(packets)), fmt::arg("are", Is(packets)),
+                                  fmt::arg("buffer", subject)));
+    } else if (at.count.packets == 0 && at.count.bytes > 0) {
+      known.push_back(fmt::format("{} overwrote {}", subject, HumanSize(at.count.bytes)));
+    }
+    if (waiting > 0)
+      known.push_back(
+          fmt::format("{} {} still in {}, not read", WithCommas(waiting), Is(waiting), subject));
     if (at.chunks > 0)
-      known.push_back(fmt::format("{} refused {}", Count(at.chunks, "chunk"), where));
+      known.push_back(
+          stage == Stage::kBuffer
+              ? fmt::format("{} refused {}", subject, Count(at.chunks, "chunk"))
+              : fmt::format("{} {} refused {}", Count(at.chunks, "chunk"), Was(at.chunks), where));
     if (at.places > 0)
-      known.push_back(fmt::format("{} {} {}at {}", is_of_events ? "events" : "packets",
-                                  stage == Stage::kSharedMemory ? "dropped" : "missing",
-                                  stage == Stage::kUnknown ? "" : where + " ",
+      known.push_back(fmt::format("{} {}{} at {}", is_of_events ? "events" : "packets",
+                                  stage == Stage::kSharedMemory ? "were dropped" : "are missing",
+                                  stage == Stage::kUnknown ? "" : " " + where,
                                   Count(at.places, "place")));
     if (!at.is_known && at == StageCount{.is_known = false} && !is_of_events)
       unknown.push_back(where);
     if (!written && stage == Stage::kBuffer && at == StageCount())
-      known.push_back("nothing lost " + where);
+      known.push_back(subject + " lost nothing");
   };
-  for (const auto& [stage, name, place] : kEnumRows<Stage>) {
-    if (stage == Stage::kLeft) continue;
-    if (stage == Stage::kBuffer && !accounts.buffers.empty())
-      for (const auto& [buffer, account] : accounts.buffers)
-        add(stage, account[stage], "in " + buffer);
+  for (const StageRow& row : kEnumRows<Stage>) {
+    if (row.value != Stage::kBuffer || accounts.buffers.empty())
+      add(row, accounts.all, {});
     else
-      add(stage, accounts.all[stage], place);
+      for (const auto& [buffer, account] : accounts.buffers) add(row, account, buffer);
   }
+  const std::string last = unknown.empty() ? "" : unknown.back();
+  if (!unknown.empty()) unknown.pop_back();
   const uint64_t left = accounts.all[Stage::kLeft].count.packets, unusable = accounts.all.unusable;
-  return fmt::format(
-      "{}{}{}{} in the trace{}{}",
-      written
-          ? fmt::format("{} {} written: ", Count(written->packets, "packet"), Was(written->packets))
-          : "",
-      Joined(known), known.empty() ? "" : "; ", written ? WithCommas(left) : Count(left, "packet"),
-      unusable == 0
-          ? ""
-          : fmt::format(", {} of them usable", WithCommas(left - std::min(left, unusable))),
-      unknown.empty() ? "" : "; a trace does not show losses " + Joined(unknown));
+  return (written ? fmt::format("{} {} written: ", Count(written->packets, "packet"),
+                                Was(written->packets))
+                  : "") +
+         Joined(known, "; ") +
+         (unusable == 0
+              ? ""
+              : fmt::format(", {} of them usable", WithCommas(left - std::min(left, unusable)))) +
+         (last.empty() ? ""
+                       : ". A trace does not show losses " + Joined(unknown) +
+                             (unknown.empty() ? "" : " or ") + last) +
+         ".";
 }
 
 }  // namespace ringscope

@@ -27,17 +27,29 @@ enum class Stage : uint8_t {
   kElsewhere,     // not lost: another reader has it, or a program's state (ProtoVM)
   kLeft,          // in the trace
 };
+/// Words of a stage.
+struct StageRow {
+  Stage value;
+  const char* name;
+  const char* place;
+  /// A clause on the data that ended here: {n} is its count, {were} and {are} its verbs, and
+  /// {buffer} the buffer's name.
+  const char* ended;
+};
 template <>
-inline constexpr auto kEnumRows<Stage> = EnumTable<EnumRow<Stage>>({
-    {Stage::kKernel, "kernel", "in the kernel"},
-    {Stage::kSharedMemory, "shared_memory", "in shared memory"},
-    {Stage::kCommit, "commit", "at the commit"},
-    {Stage::kBuffer, "buffer", "in the buffers"},
-    {Stage::kFile, "file", "on the way to the file"},
-    {Stage::kImport, "import", "in the import's sorting"},
-    {Stage::kUnknown, "unknown", "at an unknown stage"},
-    {Stage::kElsewhere, "elsewhere", "read elsewhere or folded"},
-    {Stage::kLeft, "left", "left"},
+inline constexpr auto kEnumRows<Stage> = EnumTable<StageRow>({
+    {Stage::kKernel, "kernel", "in the kernel", "the kernel lost {n}"},
+    {Stage::kSharedMemory, "shared_memory", "in shared memory",
+     "{n} {were} unfinished in shared memory"},
+    {Stage::kCommit, "commit", "at the commit", "{n} {were} lost at the commit"},
+    {Stage::kBuffer, "buffer", "in the buffers", "{buffer} lost {n}"},
+    {Stage::kFile, "file", "on the way to the file", "{n} {were} lost on the way to the file"},
+    {Stage::kImport, "import", "in the import's sorting",
+     "{n} {are} too late for the import's sorting"},
+    {Stage::kUnknown, "unknown", "at an unknown stage", "{n} {were} lost at an unknown stage"},
+    {Stage::kElsewhere, "elsewhere", "read elsewhere or folded",
+     "{n} {were} read elsewhere or folded"},
+    {Stage::kLeft, "left", "left", "{n} {are} in the trace"},
 });
 inline constexpr size_t kStages = kEnumRows<Stage>.size();
 
@@ -61,6 +73,7 @@ struct StageAccount : std::array<StageCount, kStages> {
   std::optional<PacketCount> written() const;
 
   uint64_t unusable = 0;  // packets that are left, and need state that was lost
+  uint64_t waiting = 0;   // packets of kBuffer that are still there, and were not read
 };
 
 /// A process, as far as it is known.
@@ -102,8 +115,10 @@ std::string NameOf(const SequenceStages& sequence, bool below_process = false);
 /// The events that the kernel lost, by its counters; places on CPUs without these.
 StageCount KernelLosses(const FtraceCounters& counters);
 
-/// "128,295 packets were written: 5 unfinished in shared memory, 123,378 lost in buffers[0] (96.2%);
-/// 4,912 in the trace, 2 of them usable"
+/// "128,295 packets were written: 5 were unfinished in shared memory; buffers[0] lost 123,378
+/// (96.2%); 4,912 are in the trace, 2 of them usable." Of a trace alone: "buffers[0] overwrote
+/// 6.14 MiB; packets are missing at 7 places; 4,912 packets are in the trace. A trace does not show
+/// losses in shared memory."
 std::string StagesText(const StageAccounts& accounts);
 
 }  // namespace ringscope

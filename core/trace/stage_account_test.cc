@@ -38,8 +38,14 @@ TEST(StageAccounts, AddUp) {
   EXPECT_EQ(accounts.buffers["buffers[1]"][Stage::kBuffer].count.packets, 5u);
   EXPECT_EQ(
       StagesText(accounts),
-      "100 packets were written: 2 unfinished in shared memory, 1 lost in buffers[0] (1.0%), 5 "
-      "lost in buffers[1] (5.0%); 92 in the trace, 90 of them usable");
+      "100 packets were written: 2 were unfinished in shared memory; buffers[0] lost 1 (1.0%); "
+      "buffers[1] lost 5 (5.0%); 92 are in the trace, 90 of them usable.");
+  accounts.buffers["buffers[1]"].waiting = 4;
+  EXPECT_EQ(
+      StagesText(accounts),
+      "100 packets were written: 2 were unfinished in shared memory; buffers[0] lost 1 (1.0%); "
+      "buffers[1] lost 1 (1.0%); 4 are still in buffers[1], not read; 92 are in the trace, 90 of "
+      "them usable.");
 }
 
 TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
@@ -53,8 +59,9 @@ TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
   EXPECT_FALSE(accounts.all.written());
   EXPECT_EQ(
       StagesText(accounts),
-      "packets missing in buffers[0] at 3 places, packets missing at 1 place; 7 packets in the "
-      "trace; a trace does not show losses in shared memory, on the way to the file");
+      "packets are missing in buffers[0] at 3 places; packets are missing at 1 place; 7 packets "
+      "are in the trace. A trace does not show losses in shared memory or on the way to the "
+      "file.");
 }
 
 TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
@@ -64,8 +71,8 @@ TEST(StageAccounts, DropsOfWritersAreCountedInPlaces) {
   accounts.Sum();
   EXPECT_EQ(
       StagesText(accounts),
-      "4 packets were written: 1 unfinished in shared memory, packets dropped in shared memory "
-      "at 2 places; 3 in the trace");
+      "4 packets were written: 1 was unfinished in shared memory; packets were dropped in shared "
+      "memory at 2 places; 3 are in the trace.");
 }
 
 TEST(StageAccounts, KernelLosses_AreItsCountersOrPlaces) {
