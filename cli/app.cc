@@ -46,14 +46,14 @@ Error UnknownOption(const std::string& text, const CLI::App& app, const std::str
                     DidYouMean(name, known, see_help));
 }
 
-/// Whether this is a file, a folder or standard input rather than a command's name.
+/// Returns true for a file, a folder or standard input rather than a command's name.
 bool IsFile(const std::string& text) {
   std::error_code ignored;
   return text == "-" || std::filesystem::exists(text, ignored);
 }
 
-/// Whether a word can only be a file's name, or that of a list of files: no command has these
-/// signs.
+/// Returns true if a word can only be a file's name, or that of a list of files: no command has
+/// these signs.
 bool IsFileName(const std::string& text) {
   return text.find_first_of("/.") != std::string::npos || text.starts_with('@');
 }

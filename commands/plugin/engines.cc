@@ -53,7 +53,7 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
                {"difference", engine.difference}});
 }
 
-/// What a plug-in can do, and what follows from what it cannot.
+/// Reports the abilities of a plug-in, and what follows from those that it lacks.
 void ReportAbilities(Report& report, const Plugin& plugin) {
   const PluginFacts& facts = plugin.facts();
   const ringscope_plugin& has = plugin.functions();

@@ -42,7 +42,7 @@ std::string LoaderError(const std::string& path) {
 /// How many plug-ins one shared object may have: more is a list without an end.
 constexpr size_t kMostPlugins = 64;
 
-/// What the mandatory part of the struct takes.
+/// Bytes of the struct's mandatory part.
 constexpr size_t kMandatorySize =
     offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
 

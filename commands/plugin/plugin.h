@@ -24,7 +24,7 @@ struct PluginName {
 
 /// A plug-in's report about itself, checked.
 struct PluginFacts {
-  /// What --engine calls it: the file, with the plug-in's name unless it is the first.
+  /// The name for --engine: the file, with the plug-in's name unless it is the first.
   std::string path;
   std::string name;
   std::string version;      // may be empty
@@ -48,7 +48,7 @@ class Plugin {
   static Result<std::vector<std::shared_ptr<const Plugin>>> LoadAll(const std::string& text);
 
   const PluginFacts& facts() const { return facts_; }
-  /// Its functions; those that it lacks are null.
+  /// Functions of the plug-in; null where it has none.
   const ringscope_plugin& functions() const { return functions_; }
   EngineReports reports() const;
   /// Returns the names of the observer's calls that it makes, or of those that it does not make.

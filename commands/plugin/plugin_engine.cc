@@ -249,7 +249,7 @@ class PluginObserver {
   std::string complaint_;
 };
 
-/// What a plug-in reports its failure through.
+/// Receives the failure that a plug-in reports.
 struct Host {
   std::optional<std::string> failure;
 
@@ -296,7 +296,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   void Commit(const ChunkCommit& commit) override {
     if (failure() != nullptr) return;
-    // What a chunk occupies at least, in any buffer that keeps it as it is.
+    // Least bytes of a chunk in any buffer that keeps it as it is.
     input_.owed_bytes += commit.payload.size() + kChunkOverhead;
     ++input_.commits;
     const ringscope_commit theirs = {.struct_size = sizeof(ringscope_commit),

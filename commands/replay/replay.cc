@@ -37,7 +37,7 @@ void SetUp(CLI::App& app, ReplayArgs& args) {
   AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
-/// Whether standard output is for the summary.
+/// Returns true if standard output is for the summary.
 bool HasSummary(const ReplayArgs& args) { return args.output != "-" && args.events != "-"; }
 
 /// The files that a replay of one session writes.

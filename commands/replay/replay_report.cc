@@ -74,7 +74,7 @@ void ReportBuffers(Report& report, const ReplayOutcome& outcome, const BufferRow
     std::vector<Cell> engines = {"engine", ""}, sizes = {"size", ""}, policies = {"policy", ""};
     for (Buffer buffer : buffers) {
       columns.push_back({fmt::format("buffers[{}]", buffer.index), Align::kRight});
-      // Of a plug-in's path the file.
+      // A plug-in is named by its file alone.
       engines.emplace_back(Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1)));
       sizes.push_back(BytesCell(buffer.size));
       policies.emplace_back(

@@ -119,7 +119,7 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
   return CodeOf(inputs.examinations);
 }
 
-/// What made one counter count.
+/// Returns the events that made one counter count.
 Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
              const ReplayOutcome& outcome) {
   Table table({{"record", Align::kRight, "record"},
@@ -151,7 +151,8 @@ Table RowsOf(const CounterTrace& trace, const ExplainedCounter& explained,
   return table;
 }
 
-/// What a buffer discards or overwrites unread, which is not among trace processor's losses.
+/// Reports what a buffer discarded or overwrote unread, which is not among trace processor's
+/// losses.
 void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
   uint64_t overwritten = 0, discarded = 0;
   for (const BufferOutcome& buffer : outcome.buffers) {

@@ -51,7 +51,7 @@ inline constexpr const char* kConfigToReplay =
 void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionNames& names = {});
 /// The buffers of a session, as options name them: "buffers[0] (id 1), buffers[1] (id 2)".
 std::string BuffersText(const ReplayOutcome& outcome);
-/// What the choices make of a session's records.
+/// A session's records under the user's choices.
 struct ReplayInput {
   const ReplayChoices& choices;
   ReadsChoice reads = choices.reads;          // of the choices, or as the config has them

@@ -27,7 +27,7 @@ struct SessionSelection {
   bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
 };
 
-/// What a command reads: the shell opens it before the command runs.
+/// Inputs of a command: the shell opens them before the command runs.
 struct Needs {
   enum class Logs : uint8_t { kOne, kSeveral } logs = Logs::kSeveral;
   Traces traces = Traces::kRefused;

@@ -147,7 +147,7 @@ void TryOtherReads(const CheckedLog& log, const SessionReader& sessions, const T
   like.reads.like = log.trace;
   Result<TraceCheck> found = CheckOne(log, sessions, owner, like);
   if (!reads.assumed) check.searched_reads = true;
-  // Of a trace that has hardly a packet of this session, no reads can be found.
+  // No reads can be found for a trace that has hardly a packet of this session.
   if (!found || !found->diff.IsCloserThan(check.diff)) return;
   if (!reads.assumed) found->recorded = check.diff.counts;
   found->searched_reads = check.searched_reads;

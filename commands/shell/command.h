@@ -21,11 +21,11 @@ class Option;
 
 namespace ringscope {
 
-/// What a command runs in, besides its own options.
+/// Surroundings of a command's run, besides its own options.
 struct Context {
   Console& console;
   unsigned threads = 0;  // that it may use; 0: as many as there are cores
-  /// What it reads and replaces, which must not be the same.
+  /// Files that the run reads, and those that it replaces: no file may be both.
   std::shared_ptr<RunFiles> files = RunFiles::Join();
 };
 
@@ -54,7 +54,7 @@ struct Example {
 inline constexpr const char* kDamagedInput =
     "Done, but the input was damaged; what could be read was used.";
 
-/// What the exit status of a command means: one or more sentences each.
+/// Meanings of a command's exit statuses: one or more sentences each.
 struct ExitMeanings {
   const char* clean = "Done.";
   const char* notice = kDamagedInput;  // nullptr if the command never ends so

@@ -60,7 +60,7 @@ std::vector<OptionInfo> InfosOf(const CLI::App& app) {
 
 constexpr size_t kOptionColumn = 6;
 
-/// What an exit status means, of all commands.
+/// Meanings of the exit statuses that all commands share.
 constexpr std::pair<int, const char*> kStatuses[] = {
     {0, "Done, and nothing was found that needs attention."},
     {1, "Failed. The message says where, what was expected, and what to do."},
@@ -280,7 +280,7 @@ Command HelpCommand() {
 std::span<const Word> Words() {
   static constexpr Word kWords[] = {
       {"packet",
-       "A piece of a trace, such as the begin of a slice or a bundle of scheduler events. Losses "
+       "A record of a trace, such as the begin of a slice or a bundle of scheduler events. Losses "
        "are counted in packets where the log shows them."},
       {"sequence",
        "The packets of one writer, a thread or a data source, in order. Its number is "

@@ -41,7 +41,7 @@ std::string CommandHelp(const Command& command, const Console& console,
 /// Returns the text of `ringscope help`: the commands by group.
 std::string OverviewHelp(const Console& console);
 
-/// What `ringscope help` explains: commands, words of the outputs, rules of doctor.
+/// Returns the topics of `ringscope help`: commands, words of the outputs, rules of doctor.
 std::vector<std::string> HelpTopics();
 
 /// A word of the outputs, and what it means.

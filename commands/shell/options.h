@@ -130,7 +130,7 @@ void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
 
-/// What a command would print, as text or JSON.
+/// A command's output, as text or JSON.
 inline constexpr OutputKind kReportOutput = {"a report", true};
 
 /// A file that appears once it is whole, or for "-" the run's standard output, which is no terminal

@@ -47,7 +47,7 @@ struct Candidate {
   std::string description;  // may be empty
 };
 
-/// What can follow on a command line.
+/// Words that can follow on a command line.
 struct Completion {
   std::vector<Candidate> candidates;
   bool files = false;  // names of files, too

@@ -13,9 +13,9 @@
 
 namespace ringscope {
 
-// What only commands write; numbers, names and lines: core/base/text.h.
+// Texts that only commands write; numbers, names and lines: core/base/text.h.
 
-/// At most so many columns of a text, the last one "…" if it was longer.
+/// Returns at most so many columns of a text, the last one "…" if it was longer.
 std::string Shortened(std::string_view text, size_t columns);
 /// A word of a shell's command line: quoted if it has other characters than most file names.
 std::string ShellWord(std::string_view text);

@@ -69,7 +69,7 @@ struct ValueType {
 
   /// As help has it: "SIZE", "text|json", "[BUFFER=]ENGINE", "ENGINE,..." for a list.
   std::string shown;
-  /// What completions propose; the user continues a word that ends with "=".
+  /// Proposals of completions; the user continues a word that ends with "=".
   std::vector<std::string> choices;
 };
 

@@ -79,7 +79,7 @@ struct VisitedField {
 
   bool IsVarint(uint32_t of) const { return number == of && type == Type::kVarint; }
   bool IsBytes(uint32_t of) const { return number == of && type == Type::kBytes; }
-  /// Of whichever type that holds a number.
+  /// Returns true for this number and any type that holds a number.
   bool IsNumber(uint32_t of) const { return number == of && type != Type::kBytes; }
 };
 

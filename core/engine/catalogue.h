@@ -36,7 +36,7 @@ inline constexpr auto kEnumRows<ReadOrder> = EnumTable<EnumRow<ReadOrder>>({
      "on. It leaves a sequence where a chunk id is missing."},
 });
 
-/// What an engine reports to its observer, beside the packets that it returns. What it does not
+/// Reports of an engine to its observer, beside the packets that it returns. What it does not
 /// report is unknown, and never concluded from the rest.
 struct EngineReports {
   bool chunks = true;     // each chunk that is committed, changed or erased, and why
@@ -100,7 +100,7 @@ struct ReleaseNote {
 /// All differences, in the order of the releases.
 std::span<const ReleaseNote> ReleaseNotes();
 
-/// Those that this engine introduced: "v2@56" against "v2@55"; "v1" against V2.
+/// Returns the notes that this engine introduced: "v2@56" against "v2@55"; "v1" against V2.
 std::vector<const ReleaseNote*> NotesOf(std::string_view engine);
 
 /// A counter's name, as statistics call it.

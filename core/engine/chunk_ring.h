@@ -56,7 +56,7 @@ class Ring {
 /// Stored with a chunk beside the shared-memory ABI's flags: the writer may still have it.
 inline constexpr uint8_t kIncompleteChunk = 0x80;
 
-/// What is known of a chunk in the buffer. The buffer's bytes hold only payloads; this is kept
+/// Facts of a chunk in the buffer. The buffer's bytes hold only payloads; the facts are kept
 /// beside them, so that walking over chunks does not touch cold memory.
 struct StoredChunk {
   static constexpr uint32_t kPadding = UINT32_MAX;

@@ -78,7 +78,7 @@ class EngineObserver {
   /// Taken out to be committed again at the write cursor; an OnCommitted or OnDiscarded follows.
   virtual void OnRelocated(const ObservedChunk&) {}
   virtual void OnDiscarded(const ChunkCommit&, DiscardReason) {}
-  /// Its space is needed for the current commit; `chunk` before any fragment is consumed.
+  /// The current commit needs the chunk's space; `chunk` is as before any fragment is consumed.
   virtual void OnEvicting(const ObservedChunk& /*chunk*/, const ChunkCommit& /*by*/) {}
   /// Gone from the buffer: fully read, or cleared.
   virtual void OnErased(const ObservedChunk&) {}
@@ -160,7 +160,7 @@ class Engine {
   mutable std::unique_ptr<const Error> failure_;
 };
 
-/// What an engine is made from.
+/// Parameters of a new engine.
 struct EngineConfig {
   uint64_t size = 0;  // bytes, as asked for; the engine rounds as its version does
   FillPolicy policy = FillPolicy::kRingBuffer;

@@ -21,7 +21,7 @@
 namespace ringscope {
 namespace v1 {
 
-/// What the index knows of a chunk in the buffer.
+/// The index's entry of a chunk in the buffer.
 struct Chunk {
   uint64_t offset = 0;         // of its record in the buffer
   Identity identity;           // of the commit that brought it
@@ -127,7 +127,7 @@ struct Sequence {
   SequenceKey key;
   SortedList chunks;          // ChunkSlots by chunk id as a plain number
   uint32_t last_written = 0;  // highest chunk id, modulo 2^32
-  // So that a visit does not walk over everything that earlier ones have read:
+  // A visit skips what earlier visits have read:
   ChunkStretch read_out;  // from where a visit begins; all read out but for the last
   uint32_t marker = 0;    // the chunk in it that was read from last, before its last one
   bool has_marker = false;
@@ -135,7 +135,7 @@ struct Sequence {
       looked_ahead;  // a packet that begins in the first, and continues through all of them
 };
 
-/// What is in the buffer at one place: a chunk's record or padding.
+/// Content of one place of the buffer: a chunk's record or padding.
 struct Record {
   static constexpr ChunkSlot kPadding = UINT32_MAX;
 
@@ -456,7 +456,7 @@ bool V1Engine::ApplyPatches(const ChunkPatches& patches) {
 }
 
 Result<std::unique_ptr<Engine>> V1Engine::Clone() const {
-  // What was never written needs no copy: before the first wrap, all from the cursor on.
+  // Bytes never written need no copy: before the first wrap, all from the cursor on.
   const uint64_t used = stats_.write_wrap_count == 0 ? wr_ : size_;
   ZeroedStorage storage = AllocateCopy(store_.bytes(), used, size_);
   if (storage == nullptr)
@@ -500,7 +500,7 @@ ObservedChunk V1Engine::Observed(const Chunk& chunk) const {
 }
 
 Result<uint64_t> V1Engine::VisitChunks(const ChunkVisitor& visit) const {
-  // What is in front of the cursor comes last in the ring.
+  // Chunks in front of the cursor come last in the ring.
   for (const bool after_cursor : {false, true}) {
     for (RingRef i = records_.begin(); i != records_.end(); ++i) {
       const Record& record = records_[i];
@@ -627,7 +627,7 @@ bool V1Engine::StepForward() {
 
 SequenceKey V1Engine::CurrentKey() const { return Current().key; }
 
-/// What ReadFragment reads next is the beginning of a packet.
+/// The next fragment that ReadFragment reads begins a packet.
 void V1Engine::BeginPacket() {
   packet_.size = 0;
   slices_.clear();

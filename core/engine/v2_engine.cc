@@ -66,8 +66,8 @@ uint32_t V2Engine<kObserved>::FindChunk(const Sequence& sequence, ChunkId id) co
   return at > 0 && s_.chunks[sequence.chunks[at - 1]].id == id ? at - 1 : kNotFound;
 }
 
-/// The same, searched through the whole list. That differs only where ids are so far apart that
-/// "younger" means nothing.
+/// Like the above, but searches the whole list. The result differs only where ids are so far apart
+/// that "younger" means nothing.
 template <bool kObserved>
 uint32_t V2Engine<kObserved>::FindChunkAnywhere(const Sequence& sequence, ChunkId id) const {
   const uint32_t at = FindChunk(sequence, id);
@@ -145,8 +145,8 @@ void V2Engine<kObserved>::Commit(const ChunkCommit& commit) {
   WriteChunk(slot, in, is_new);
 }
 
-/// Whether a chunk may come after what its sequence had consumed: it is newer, or it is the chunk
-/// consumed last, which was incomplete and has grown.
+/// Returns true if a chunk may follow what its sequence had consumed: it is newer, or it is the
+/// chunk consumed last, which was incomplete and has grown.
 template <bool kObserved>
 bool V2Engine<kObserved>::Readmits(const Sequence& sequence, Incoming& in) {
   const ChunkId id = in.commit.chunk;
@@ -190,7 +190,7 @@ auto V2Engine<kObserved>::RecommitInPlace(ChunkRef ref, bool is_first, Incoming&
   return Recommit::kDone;
 }
 
-/// What the chunk does to a packet that its predecessor leaves unfinished.
+/// Returns the chunk's effect on a packet that its predecessor leaves unfinished.
 template <bool kObserved>
 Continuation V2Engine<kObserved>::ContinuationOf(const Incoming& in) const {
   if (in.consumed > 0 || in.broken) return Continuation::kOther;
@@ -343,7 +343,7 @@ void V2Engine<kObserved>::VisitWriterStats(
 
 template <bool kObserved>
 Result<uint64_t> V2Engine<kObserved>::VisitChunks(const ChunkVisitor& visit) const {
-  // What is in front of the cursor comes last in the ring.
+  // Chunks in front of the cursor come last in the ring.
   for (const bool after_cursor : {false, true}) {
     for (ChunkRef ref = s_.chunks.begin(); ref != s_.chunks.end(); ++ref) {
       const StoredChunk& chunk = s_.chunks[ref];

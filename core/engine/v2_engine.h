@@ -31,7 +31,7 @@ struct Stall {
   StallReason reason{};
 };
 
-/// What a chunk that follows a sequence's last one does to a packet that waits for it.
+/// Effect of a chunk that follows a sequence's last one on a packet that waits for it.
 enum class Continuation : uint8_t {
   kContinues,   // the packet goes through it, and waits for the next chunk
   kNeedsPatch,  // the packet waits for its patches

@@ -5,7 +5,7 @@
 
 namespace ringscope {
 
-/// What differs between the releases of TraceBufferV2. One algorithm; each release is its
+/// Differences between the releases of TraceBufferV2. One algorithm; each release is its
 /// predecessor plus named changes. Source: observed behaviour of the released buffers.
 struct V2Rules {
   /// previous_packet_dropped reports causes (LossBit values), not just 0 or 1.

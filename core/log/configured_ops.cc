@@ -42,7 +42,7 @@ void ConfiguredOps::SetUp(const Op& op, BufferSetUp setup) {
   if (config_.config.empty()) return Add({op.time_ns, setup});
   if (index >= facts_.buffers.size()) return;
   const ConfiguredBuffer& wanted = facts_.buffers[index];
-  // What the config leaves as it was is as the log has it.
+  // Settings that the config does not change keep the log's values.
   const ConfiguredBuffer* const had =
       before_ && index < before_->buffers.size() ? &before_->buffers[index] : nullptr;
   const uint64_t had_kb = had != nullptr ? had->size_kb : (setup.size + 1023) / 1024;

@@ -93,7 +93,7 @@ void FlushTracker::Acknowledge(uint64_t up_to, ProducerId producer,
   if (!last_retired_ || up_to > *last_retired_) At(up_to, time_ns);
   if (const auto late = kept_.find(up_to); late != kept_.end() && late->second.timed_out)
     note(late->second);
-  // It is for all flushes up to its own.
+  // A reply is for all flushes up to its own.
   for (auto& [id, flush] : kept_) {
     if (id > up_to) break;
     if (flush.outcome != FlushOutcome::kOpen) continue;

@@ -42,7 +42,7 @@ struct LogHeader {
   std::string host;                   // operating system, release, machine; empty if not known
   std::string clock;                  // clock of the records' times: "boottime"; empty if not known
   std::string description;            // what was recorded and how, in words
-  /// Of a recording with a total limit: the oldest part that was kept when this one began.
+  /// The oldest part that a recording with a total limit had kept when this one began.
   uint32_t first_part = 0;
   /// Records after this one that repeat state of the parts before.
   uint64_t repeated_records = 0;
@@ -63,7 +63,7 @@ struct SessionStarted {
   std::string name = {};  // unique_session_name
   friend bool operator==(const SessionStarted&, const SessionStarted&) = default;
 };
-/// Its buffers are freed.
+/// The service ended a session and freed its buffers.
 struct SessionEnded {
   uint64_t session = 0;
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
@@ -338,7 +338,7 @@ enum class InexactReason : uint8_t {
   kTimes,        // in older logs: made of a trace, in which packets have no timestamp
   kHeld,         // the recorder held a producer's requests back while its shared memory was full
 };
-/// What of a recording is not exact.
+/// Words of a reason why a recording is not exact.
 struct InexactRow {
   InexactReason value;
   const char* name;

@@ -106,7 +106,7 @@ class SessionFilter {
 
  private:
   const uint64_t session_;
-  // Of other sessions.
+  // Ids of other sessions.
   std::set<uint64_t> clones_;
   std::set<uint64_t> flushes_;
   std::set<std::pair<ProducerId, uint64_t>> instances_;

@@ -8,7 +8,7 @@ namespace ringscope {
 namespace {
 
 constexpr uint64_t kServiceMs = 1'000'000;
-/// So long after the period's end the request for the flush before a read is still waited for. The
+/// Grace after a period's end in which the request for the flush before a read may come. The
 /// service sends it at once; a recorder may be late.
 constexpr uint64_t kFlushGraceNs = 50 * kServiceMs;
 
@@ -42,7 +42,7 @@ bool ServiceReads::TakeDue(uint64_t time_ns) {
   stream.any_read = true;
   stream.waits = false;
   Arm(at);
-  // Of several periods the first read takes all there is.
+  // If several periods have passed, the first read takes all there is.
   if (due_ns_ <= time_ns) {
     const uint64_t periods = (time_ns - due_ns_) / stream.period_ns + 1;
     due_ns_ = periods > (UINT64_MAX - due_ns_) / stream.period_ns

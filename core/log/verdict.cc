@@ -54,7 +54,8 @@ bool VerdictBuilder::Add(const OpBody& body) {
                  [&](const Inexact& mark) { note(mark.reason, mark.session, mark.detail); },
                  [&](const RecordingEnded& end) {
                    changed = true;
-                   // Its verdicts are of the whole recording, also of records that are not here.
+                   // The verdicts of the last part cover the whole recording, also records that are
+                   // not here.
                    for (const RecordingVerdict& whole : end.verdicts) {
                      RecordingVerdict& verdict =
                          VerdictIn(seen_.verdicts, whole.reason, whole.session, whole.detail);

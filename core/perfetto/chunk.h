@@ -80,7 +80,7 @@ struct ChunkPatches {
   bool more = false;  // further patches for this chunk will follow
 };
 
-/// What a buffer does when it is full: overwrite the oldest chunks, or discard the new ones.
+/// Policy of a full buffer: overwrite the oldest chunks, or discard the new ones.
 enum class FillPolicy : uint8_t { kRingBuffer, kDiscard };
 
 template <>

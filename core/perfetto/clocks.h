@@ -15,7 +15,7 @@ namespace ringscope {
 /// CLOCK_BOOTTIME, the clock of a log's records and the default of packets.
 /// Source: Perfetto's list of built-in clocks.
 inline constexpr uint32_t kBootTime = proto::BuiltinClock::kBuiltinClockBoottime;
-/// What a ClockSnapshot message has of a clock.
+/// A clock's entry in a ClockSnapshot message.
 struct ClockReading {
   uint32_t id = 0;
   uint64_t time = 0;  // in units

@@ -12,7 +12,7 @@
 
 namespace ringscope {
 
-/// What a fragment is of its packet.
+/// Part of its packet that a fragment is.
 enum class FragmentKind : uint8_t { kWhole, kBegin, kContinue, kEnd };
 /// The words follow "a fragment".
 template <>

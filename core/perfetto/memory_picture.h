@@ -44,7 +44,7 @@ class PageBitmap {
     const ChunkState state = StateOf(chunk);
     return state == ChunkState::kBeingWritten || state == ChunkState::kComplete;
   }
-  /// Whether the whole page is free: a writer may divide it.
+  /// Returns true if the whole page is free: a writer may divide it.
   constexpr bool is_undivided() const { return bits_ == 0; }
 
   static constexpr uint32_t kLayoutShift = 28;
@@ -64,7 +64,8 @@ constexpr bool IsPageSize(uint64_t bytes) {
   return bytes >= kMinPageBytes && bytes <= kMaxPageBytes && (bytes & (bytes - 1)) == 0;
 }
 
-/// Whose chunk it is, by its header. All 0: it was just taken, and its header is not written yet.
+/// Owner of a chunk by its header. All 0: the chunk was just taken, and its header is not written
+/// yet.
 struct ChunkHolder {
   WriterId writer{};
   ChunkId chunk{};
@@ -88,13 +89,13 @@ struct ChunkCounts {
 /// Perfetto's largest shared memory has so many pages. Larger ones are not looked at.
 inline constexpr size_t kMaxPagesOfPicture = 8192;
 
-/// What the page and chunk headers of a shared memory buffer showed at one look. Whatever they
+/// Page and chunk headers of a shared memory buffer at one look. Whatever they
 /// hold, there is a picture of it.
 class MemoryPicture {
  public:
   struct Page {
     uint32_t bits = 0;  // see PageBitmap
-    /// Of the chunks that have a header in the bitmap; of the others they mean nothing.
+    /// Valid for the chunks that have a header in the bitmap.
     std::array<ChunkHolder, kMaxChunksPerPage> holders = {};
     PageBitmap bitmap() const { return PageBitmap(bits); }
 

@@ -103,7 +103,7 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
     }
   }
   if (!whole) {
-    // Of a packet in several fragments, the field that reaches beyond this one is the one that
+    // In a packet of several fragments, the field that reaches beyond this fragment is the one that
     // matters.
     const Bytes rest(at, end);
     const wire::Varint tag = wire::ReadVarint(rest);

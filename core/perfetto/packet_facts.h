@@ -14,7 +14,7 @@
 
 namespace ringscope {
 
-/// What a TracePacket's top-level fields contain, as far as its bytes are at hand: of a packet in
+/// Facts from a TracePacket's top-level fields, as far as its bytes are at hand: of a packet in
 /// several fragments only the first one is read.
 struct PacketFacts {
   uint32_t content = 0;  // number of the field that holds the packet's data; 0: not known
@@ -33,7 +33,7 @@ struct PacketFacts {
 /// `scratch`.
 Bytes Joined(std::span<const Bytes> slices, std::string& scratch);
 
-/// Whether patches will bring sizes of the packet's messages: until then anything can be there.
+/// kMissing: patches will bring sizes of the packet's messages; until then anything can be there.
 enum class SizesAre : uint8_t { kThere, kMissing };
 
 /// Reads the top-level fields up to the first that is not whole; that one can still be the content.
@@ -49,8 +49,8 @@ std::string ContentName(uint32_t content);
 /// @param kind what it is about, see PacketKinds; may be empty
 std::string ContentText(uint32_t content, std::string_view kind);
 
-/// Whether the packets of one sequence can be interpreted, by trace processor's rules: the state is
-/// invalid from the start and after each loss, until a packet clears it.
+/// Decides whether packets of one sequence can be interpreted, by trace processor's rules: the
+/// state is invalid from the start and after each loss, until a packet clears it.
 class IncrementalState {
  public:
   /// Takes in a packet that was read. @param lost whether a loss is reported before it

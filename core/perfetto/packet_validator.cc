@@ -27,7 +27,7 @@ constexpr std::array<ReservedField, 12> kReserved = {{
     {133, 58},  // zstd_compressed_packets
 }};
 
-/// Of the numbers below 64, those of kReserved.
+/// The numbers of kReserved that are below 64, as bits.
 constexpr uint64_t kReservedLow = [] {
   uint64_t low = 0;
   for (const ReservedField& field : kReserved)

@@ -38,7 +38,7 @@ struct ConfiguredSource {
   bool filtered = false;                   // not every producer that has it takes part
   std::string target_name = {};            // target_buffer_name; empty: it has none
   std::optional<uint64_t> set_index = {};  // target_buffer as the config has it
-  // Of the kernel's ftrace.
+  // Events and categories of the kernel's ftrace.
   std::vector<std::string> ftrace_events = {};
   std::vector<std::string> atrace_categories = {};
   bool asks_for_events = false;  // in any way: events, atrace, kprobes, a function graph
@@ -46,13 +46,13 @@ struct ConfiguredSource {
   std::optional<uint64_t> ftrace_drain_period_ms = {};
   bool has_all_syscalls = false;
   bool preserves_ftrace = false;  // keeps what the kernel's buffers had before
-  // Of profilers; 0: not set.
+  // Settings of profilers; 0: not set.
   uint64_t perf_ring_pages = 0, heap_shm_bytes = 0;
 
   friend bool operator==(const ConfiguredSource&, const ConfiguredSource&) = default;
 };
 
-/// What a trace config sets of a producer's shared memory.
+/// Settings of a producer's shared memory in a trace config.
 struct ConfiguredProducer {
   std::string name;
   uint64_t shm_size_kb = 0, page_size_kb = 0;  // 0: not set
@@ -65,7 +65,7 @@ enum class WriteFlushMode : uint8_t { kUnspecified, kAuto, kDisabled, kEnabled }
 /// TraceConfig.TriggerConfig.TriggerMode
 enum class TriggerMode : uint8_t { kUnspecified, kStart, kStop, kCloneSnapshot = 4 };
 
-/// What a TraceConfig contains about reads and buffers.
+/// Facts of a TraceConfig on reads, buffers and data sources.
 struct TraceConfigFacts {
   bool is_well_formed = true;  // else read as far as it is
   bool write_into_file = false;
@@ -103,10 +103,11 @@ struct TraceConfigFacts {
   bool IsStreamed() const;
   /// With what period the service writes into the file. Source: the service's rules for periods.
   uint64_t PeriodNs() const;
-  /// Whether the session does not start with its config, but by StartTracing or by a trigger.
+  /// Returns true if the session does not start with its config, but by StartTracing or by a
+  /// trigger.
   bool StartsLater() const { return deferred_start || trigger_mode == TriggerMode::kStart; }
-  /// Whether the service asks for a flush before it writes into the file, and reads when that is
-  /// completed. Source: the service's rules since Perfetto v54.
+  /// Returns true if the service asks for a flush before it writes into the file, and reads when
+  /// that is completed. Source: the service's rules since Perfetto v54.
   bool FlushesBeforeWrite() const;
 };
 

@@ -14,7 +14,7 @@
 
 namespace ringscope {
 
-/// What one buffer counts: the service's BufferStats, all twenty fields.
+/// Counters of one buffer: the service's BufferStats, all twenty fields.
 struct BufferStats {
   uint64_t buffer_size = 0;
   uint64_t bytes_written = 0;

@@ -48,7 +48,7 @@ class ProgramRunner {
 
 namespace protovm {
 
-/// What a data source instance has for a VM: its descriptor's program, its config's limit.
+/// Set-up of a VM by a data source instance: the descriptor's program, the config's limit.
 struct VmSetUp {
   enum class Kind : uint8_t {
     kNone,       // no VM is meant
@@ -76,7 +76,7 @@ struct VmFailure {
   LogMoment first;
 };
 
-/// What became of the packets that a VM was asked to take, as plain values.
+/// Outcome of the packets that a VM was asked to take, as plain values.
 struct VmAccount {
   std::string data_source;
   std::vector<ProducerId> producers;
@@ -90,7 +90,7 @@ struct VmAccount {
   PacketCount in_trace;      // of these, in the state that a read wrote
   uint64_t errors = 0;       // runs
   uint64_t aborted = 0;      // runs, those that end the VM included
-  /// What the memory limit dropped: packets whose run it aborted, and elements that a merge left
+  /// Dropped by the memory limit: packets whose run it aborted, and elements that a merge left
   /// out without an error.
   PacketCount at_limit;
   uint64_t dropped_elements = 0;
@@ -104,7 +104,7 @@ struct VmAccount {
 /// The VMs of a trace buffer, and what it feeds to them.
 class BufferVms {
  public:
-  /// What a log may set up for one buffer: the service has no such bounds.
+  /// Bounds of what a log may set up for one buffer; the service has none.
   static constexpr size_t kMaxVms = 4096;
   static constexpr size_t kMaxProgramBytes = size_t{64} << 20;
   /// Failures of a VM that are kept one by one.

@@ -38,7 +38,7 @@ class ProtoVm {
   const StateTree& state() const { return state_; }
   /// Elements that merges left out because of the memory limit, which is no error.
   uint64_t dropped_elements() const { return dropped_elements_; }
-  /// Of the last run, see kMaxSteps.
+  /// Instructions that the last run took, see kMaxSteps.
   uint64_t steps() const { return steps_; }
   /// Why the VM does not run any more (result kCrash or kTooLong); result kOk as long as it does.
   const RunOutcome& stopped() const { return stopped_; }
@@ -68,7 +68,7 @@ class ProtoVm {
     Source source;              // select: to be restored
     Destination destination;
   };
-  /// What an instruction or path comes to at once: a result, or frames to continue.
+  /// Immediate outcome of an instruction or path: a result, or frames to continue.
   enum class Step : uint8_t { kOk, kError, kAbort, kStop, kPushed };
 
   void PushList(uint32_t begin, uint32_t end);

@@ -6,7 +6,7 @@
 
 namespace ringscope::protovm {
 
-/// What differs between the releases of ProtoVM. One interpreter; each release is its predecessor
+/// Differences between the releases of ProtoVM. One interpreter; each release is its predecessor
 /// plus named changes. Source: observed behaviour of the released service.
 struct ProtoVmRules {
   /// merge.skip_submessages has an effect.

@@ -112,7 +112,7 @@ Program::Program(Bytes encoded) {
     out.abort_level = abort_level;
     out.nested = nested;
     out.nested_size = static_cast<uint32_t>(instructions_.size()) - nested;
-    // Of several, the first in the order of OpCode counts.
+    // If there are several, the first in the order of OpCode counts.
     const auto op = std::ranges::find_if(ops, [](const auto& bytes) { return bytes.has_value(); });
     if (op == ops.end()) continue;
     out.op = static_cast<OpCode>(op - ops.begin());

@@ -107,7 +107,7 @@ class Program {
   uint32_t version_ = 0;
 };
 
-/// Which sequences the producers of a trace wrote, as the trace lists them (TraceProvenance).
+/// Sequences that the producers of a trace wrote, as the trace lists them (TraceProvenance).
 /// Memory is limited.
 class ListedSequences {
  public:

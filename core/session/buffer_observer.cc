@@ -77,7 +77,7 @@ void BufferObserver::OnPacketReturned(const Packet& packet) {
 }
 
 void BufferObserver::OnPacketOverwritten(const Packet& packet) {
-  // What is folded when the state is written already, is in no trace.
+  // A packet that is folded after the state was written is in no trace.
   if (!Feed(packet) || fed_buffer().is_state_written) return;
   Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Folded{packet, under_way_});
 }

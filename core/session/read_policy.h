@@ -67,8 +67,9 @@ struct ReadsUsed {
   uint64_t like_packets = 0;             // in that trace, without the service's own
   uint64_t like_explained = 0;           // of these, returned in their place, from the first one on
   std::vector<std::string> not_applied;  // settings of --config that no replay can apply
-  /// Of each ReadPass of the log, in order: true if it read all buffers and ended before its limit,
-  /// so that it left nothing. Empty if the buffers were others than recorded, or read otherwise.
+  /// For each ReadPass of the log, in order: true if it read all buffers and ended before its
+  /// limit, so that it left nothing. Empty if the buffers were others than recorded, or read
+  /// otherwise.
   std::vector<bool> left_nothing;
 };
 
@@ -129,7 +130,7 @@ class ReadPolicy {
   uint64_t passes_ = 0;
   uint64_t first_ns_ = 0;      // kEvery
   uint64_t periods_read_ = 0;  // kEvery
-  /// Of recorded reads, the last pass of each reader, if it reached its limit.
+  /// The last recorded pass of each reader, if it reached its limit.
   std::vector<ReadPass> limited_;
   bool has_recorded_reads_ = false;
   bool is_consumer_gone_ = false;

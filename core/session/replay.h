@@ -69,7 +69,7 @@ class Replay {
   uint64_t latest_ns_ = 0;                // before time went back
 };
 
-/// Which read passes of a session left nothing in its buffers as they were recorded: the service
+/// Recorded read passes of a session that left nothing in its buffers: the service
 /// would have continued such a read in larger ones.
 struct RecordedReads {
   bool are_known = false;          // else the first pass over the records finds them

@@ -290,7 +290,7 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
       WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
                                    "skipped, as the service does",
                                    Raw(commit.producer)));
-    // What producers commit after the end of a session, to a buffer that was freed, is no surprise.
+    // Commits to a freed buffer after the end of its session are usual.
     if (refusal == Refusal::kNoSuchBuffer && !buffers_.contains(id) && !left_before_.contains(id))
       WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
                                              "up: its chunks are discarded",
@@ -452,7 +452,7 @@ Status Session::EmptyBuffer(SessionBuffer& buffer, Erasure why) {
   if (buffer.vms && why == Erasure::kDropped && buffer.engine->stats().chunks_written == 0)
     return {};
   if (buffer.observer) {
-    // Of an engine that does not report its chunks it is not known what leaves.
+    // An engine that does not report its chunks does not show what leaves.
     static_cast<void>(buffer.engine->VisitChunks([&](const ObservedChunk& chunk) {
       if (!chunk.is_padding()) buffer.observer->LeaveForClone(chunk, why);
     }));

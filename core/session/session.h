@@ -167,7 +167,7 @@ class Session {
   };
   /// A pass over one buffer, until nothing is left or a limit is reached. @return whether it was
   Result<bool> ReadBuffer(BufferId id, const ReadLimits& limits);
-  /// Which buffers a pass over all of them reads.
+  /// Buffers that a pass over all of them reads.
   enum class Reach : uint8_t {
     kOpen,   // those that a reader of the log's time could read
     kFreed,  // and what freed ones held when they were freed

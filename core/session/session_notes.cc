@@ -136,7 +136,7 @@ std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buff
 std::string SessionNotes::SourceOf(SequenceKey sequence, BufferId buffer) const {
   std::set<std::string> sources = SourcesOf(sequence.producer, buffer);
   const Sequence* const of = sequences_.Find(sequence);
-  // Of several, the events of the kernel are known by their content.
+  // If there are several, the events of the kernel are known by their content.
   const bool is_ftrace = of != nullptr && of->content == proto::TracePacket::kFtraceEvents;
   if (sources.size() > 1 && sources.erase(kFtraceSource) > 0 && is_ftrace) return kFtraceSource;
   return sources.size() == 1 ? *sources.begin() : "";

@@ -14,7 +14,8 @@ namespace ringscope {
 std::string ReusableConfig(Bytes config);
 
 /// Returns a config with changes: each changed or added line has its reason in a comment before it.
-/// Of two changes of a line the last counts. @param config in protobuf's text format
+/// Returns the config with the changes; the last change of a line counts. @param config in text
+/// format
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
 
 /// Sets ConfigChange::was of the lines that the config has. @param config in protobuf's text format

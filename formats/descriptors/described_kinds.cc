@@ -123,7 +123,7 @@ void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
     }
     if (interned_ >= kMaxInterned) return;
     Interned& names = is_event ? sequence.events : sequence.categories;
-    // Of several names with one number, readers keep the first.
+    // Readers keep the first of several names with one number.
     if (!names.try_emplace(iid, name.substr(0, kLongestName)).second) continue;
     ++interned_;
     sequence.kinds.clear();  // what lacked the name has it now

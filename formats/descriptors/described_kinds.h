@@ -24,7 +24,7 @@ class DescribedKinds : public PacketKinds {
   static constexpr size_t kMaxKinds = 65536;
   static constexpr size_t kMaxInterned = 1 << 20;  // of all sequences
   static constexpr size_t kLongestName = 64;       // bytes; longer ones are cut
-  /// Of a bundle, the first events decide.
+  /// Events of a bundle that decide its kind: the first ones.
   static constexpr size_t kEventsRead = 64;
 
   /// @param descriptors must outlive this

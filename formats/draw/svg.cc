@@ -23,7 +23,7 @@ constexpr int kTextSize = 11;
 constexpr TextClass kTextClasses[] = {
     {"title", 17, true}, {"heading", 14, true}, {"id", 12, true}, {"small", 10, false}};
 
-/// Of the characters from the space on, in thousandths of the font's size.
+/// Widths of the characters from the space on, in thousandths of the font's size.
 constexpr std::array<uint16_t, 95> kAdvances = {
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,

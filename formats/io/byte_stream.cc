@@ -132,7 +132,7 @@ class ReadAheadSource : public ByteSource {
   static constexpr size_t kBlockBytes = size_t{512} << 10;
 
   struct Block {
-    /// Not a vector: what is not read takes no memory.
+    /// An array in place of a vector: bytes that are not read take no memory.
     std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
     Result<size_t> size = size_t{0};
   };

@@ -124,7 +124,7 @@ class LineReader {
   /// After the error that a line is too long (kLimit) continues with the line after it.
   Result<std::optional<std::string_view>> Next();
 
-  /// Of the line returned last, or of the one that was too long.
+  /// Place of the line returned last, or of the one that was too long.
   Where Here() const { return Where{window_.source().path(), {}, number_}; }
   const ByteSource& source() const { return window_.source(); }
   /// Returns the offset of that line in the source.

@@ -67,7 +67,7 @@ class RunFiles {
   /// Returns the run of this process, or begins one. It ends with its last holder.
   static std::shared_ptr<RunFiles> Join();
 
-  // Of the run, if there is one. Only regular files count.
+  // Files of the run, if there is one. Only regular files count.
   /// Adds a file that was opened to be read.
   static void AddInput(const struct stat& info, const std::string& path);
   /// Adds a file that will be read, if it is there.

@@ -10,7 +10,8 @@
 namespace ringscope {
 namespace {
 
-/// Its functions return false where the text is wrong: at_ is there, or error_ has what else it is.
+/// Scans JSON text. Functions return false where it is wrong: at_ is that place, or error_ has the
+/// reason.
 class JsonScanner {
   static constexpr size_t kUsualValues = 16;
 

@@ -34,7 +34,7 @@ inline constexpr int kSqliteSchemaVersion = 2;
 /// The database's application_id: "rgsc".
 inline constexpr int kSqliteApplicationId = 0x72677363;
 
-/// Whether a file begins as such a database.
+/// Returns true if a file begins as such a database.
 bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
