@@ -1,6 +1,6 @@
 // A consumer and a service that the test plays, with the recorder between them.
 
-#include "commands/record/consumer_tap.h"
+#include "commands/record/tap.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "commands/record/consumer_tap.h"
 #include "core/log/flush_tracker.h"
 #include "core/log/service_reads.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {
@@ -184,6 +184,49 @@ void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   reply.clone = clone;
   log_.Append(std::move(reply));
   clones_.erase(open);
+}
+
+bool OwnPackets::Add(Bytes packet) {
+  bool is_own = false, is_provenance = false, has_states = false;
+  wire::FieldReader reader(packet);
+  while (const auto field = reader.Next()) {
+    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
+      is_own = field->value == kServiceSequenceId;
+    is_provenance |= field->number == proto::TracePacket::kTraceProvenance;
+    has_states |= field->number == proto::TracePacket::kProtovms;
+  }
+  if (!is_own) return false;
+  // A replay makes the states of programs (ProtoVM), and the listing of sequences that is before
+  // them.
+  if (has_states) {
+    bytes_ -= std::exchange(provenance_, 0);
+  } else {
+    bytes_ += packet.size();
+    if (is_provenance) provenance_ += packet.size();
+  }
+  return true;
+}
+
+std::optional<uint64_t> PassReader::Add(Bytes reply) {
+  wire::FieldReader reader(reply);
+  while (const auto field = reader.Next()) {
+    if (!field->IsBytes(proto::ReadBuffersResponse::kSlices)) continue;
+    bool is_last = false;
+    wire::FieldReader slice(field->bytes);
+    while (const auto part = slice.Next()) {
+      if (part->number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
+        is_last = part->value != 0;
+      if (part->number == proto::ReadBuffersResponse::Slice::kData && !found_other_)
+        packet_ += wire::AsText(part->bytes);
+    }
+    within_packet_ = !is_last && !field->bytes.empty();
+    if (!is_last) continue;
+    found_other_ = found_other_ || !own_.Add(wire::AsBytes(packet_));
+    packet_.clear();
+  }
+  if (within_packet_) return std::nullopt;
+  found_other_ = false;
+  return std::exchange(own_, {}).bytes();
 }
 
 namespace {

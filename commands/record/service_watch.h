@@ -110,6 +110,36 @@ class FlushWatch {
   uint64_t last_clone_ = 0;
 };
 
+/// Counts the service's own packets at the beginning of a pass, which count towards the bytes that
+/// end it.
+class OwnPackets {
+ public:
+  /// @return false: the packet is a producer's, and none that follows counts
+  bool Add(Bytes packet);
+  /// Returns their bytes, without those that a replay counts by itself.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+  uint64_t provenance_ = 0;  // of these
+};
+
+/// Finds the passes of the service in its replies to ReadBuffers: one with a large packet comes in
+/// several.
+class PassReader {
+ public:
+  /// @param reply to ReadBuffers
+  /// @return bytes of the service's own packets at the pass's beginning; nullopt if it has not
+  /// ended
+  std::optional<uint64_t> Add(Bytes reply);
+
+ private:
+  std::string packet_;          // as much as has arrived, until a producer's packet was found
+  bool within_packet_ = false;  // its rest is in the next reply
+  bool found_other_ = false;    // a packet that is not the service's
+  OwnPackets own_;
+};
+
 /// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
 /// these reads, but the files grow.
 ///

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -266,6 +267,15 @@ class Tap {
   bool disconnected_ = false;
   bool alone_ = false;
 };
+
+/// Logs what a producer commits and what the service sends to it, and scrapes its shared memory in
+/// the service's place.
+std::unique_ptr<Tap> NewProducerTap(RecordingState& recording, PeerIdentity peer);
+/// Logs what a consumer does with its session, and what the service reports to it.
+std::unique_ptr<Tap> NewConsumerTap(RecordingState& recording, PeerIdentity peer);
+
+/// A ClockSnapshot message of now.
+std::string TakeClockSnapshot();
 
 }  // namespace ringscope
 
