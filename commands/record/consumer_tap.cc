@@ -40,12 +40,12 @@ class ConsumerTap : public Tap {
     const bool scrapes = method == kDisableTracing || method == kFlush || method == kCloneSession;
     return scrapes && recording_.scrape_unasked();
   }
-
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     using enum ipc::MethodName;
     switch (next == nullptr ? kUnknown : MethodOf(*next)) {
       case kReadBuffers:
-        return {.all = recording_.flushes.IsCloning() && !clone_, .ids = ReadBuffers()};
+        return {.all = recording_.flushes.IsCloning(ReadBuffers()) && !clone_,
+                .ids = ReadBuffers()};
       case kGetTraceStats:
       case kObserveEvents:
       case kQueryServiceState:
@@ -130,7 +130,6 @@ class ConsumerTap : public Tap {
     }
     return {};
   }
-
   void OnDisconnect(FrameSocket* service) override {
     if (session_ && service != nullptr) {
       AskForLacking(*service);
@@ -146,7 +145,6 @@ class ConsumerTap : public Tap {
   ipc::MethodName ConfirmingMethod() const override {
     return asked_for_ ? ipc::MethodName::kQueryServiceState : ipc::MethodName::kQueryCapabilities;
   }
-
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override {
     if (!asked_for_) return;
     recording_.files.Look();  // the one of a session that it has begun is there by now
@@ -160,11 +158,9 @@ class ConsumerTap : public Tap {
     asked_for_.reset();
     EndIdentity();
   }
-
   void EndIdentity() {
     if (!std::exchange(identifying_, false)) return;
-    --recording_.identifying;
-    recording_.on_released();
+    if (--recording_.identifying == 0) recording_.on_released();
   }
 
   /// The service is to list its sessions, and its producers: some may not be connected here.
@@ -210,7 +206,6 @@ class ConsumerTap : public Tap {
     logged_ = recording_.buffers.ChunksOf(*session_);
     Invoke(ipc::MethodName::kGetTraceStats, {}, /*drop_reply=*/false, service);
   }
-
   void OnTraceStats(Bytes reply) {
     const std::vector<BufferStats> buffers = ReadTraceStats(ipc::FieldBytes(reply, 1));
     for (uint32_t index = 0; index < buffers.size(); ++index) {
@@ -224,7 +219,6 @@ class ConsumerTap : public Tap {
                           all - logged_[index], all, index)});
     }
   }
-
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame) {
     const Bytes config = ipc::TraceConfigOf(invoke.args);
     const TraceConfigFacts facts = ReadTraceConfigFacts(config);
@@ -253,7 +247,6 @@ class ConsumerTap : public Tap {
     if (!name.empty()) LogChange(SessionChange::kFileNamed, name);
     recording_.files.Start(*session_, path, is_there, config.shows_ends_of_reads);
   }
-
   void OnEnableTracingReply(Bytes reply) {
     const auto end = DecodeSome<ipc::EnableTracingReply>(reply);
     if (!session_) return;
@@ -267,7 +260,6 @@ class ConsumerTap : public Tap {
       recording_.buffers.MarkStopped(*session_);
     }
   }
-
   void OnCloneReply(uint64_t request_id, bool success, Bytes reply) {
     const auto request = clone_requests_.extract(request_id);
     if (request.empty()) return;
@@ -278,7 +270,6 @@ class ConsumerTap : public Tap {
     if (ended.success) clone_ = request.mapped();
     recording_.flushes.OnCloneReply(request.mapped(), std::move(ended));
   }
-
   void OnAttachReply(Bytes reply) {
     session_ = recording_.buffers.Attach(attach_key_);
     if (!session_) {  // it was detached before the recording began
@@ -315,11 +306,9 @@ class ConsumerTap : public Tap {
     return clone_ ? std::set<BufferId>() : recording_.buffers.BuffersOf(session_);
   }
 
-  /// While these are read, producers may commit to them. Replaces those of the last call.
+  /// While these are read, producers may commit to them.
   void ReadFreely(std::set<BufferId> buffers) {
-    for (const BufferId buffer : std::exchange(read_freely_, std::move(buffers)))
-      recording_.read_freely.erase(recording_.read_freely.find(buffer));
-    recording_.read_freely.insert(read_freely_.begin(), read_freely_.end());
+    Replace(recording_.read_freely, read_freely_, std::move(buffers));
   }
   void LogChange(SessionChange change, std::string detail = {}) {
     recording_.log.Append(
@@ -330,7 +319,6 @@ class ConsumerTap : public Tap {
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   }
-
   void EndSession() {
     ReadFreely({});
     if (session_) {

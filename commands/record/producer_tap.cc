@@ -85,7 +85,6 @@ class ProducerTap : public Tap {
     if (!commits.empty()) Confirm();
     return phase() == Phase::kFull;
   }
-
   Status Collect(const ipc::InvokeMethod& invoke) override {
     RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
     if (collected_.empty()) collected_origin_ = commit_.origin();
@@ -107,7 +106,6 @@ class ProducerTap : public Tap {
     if (!commits.empty()) Confirm();
     Send(commits, service);
   }
-
   void OnHeld(std::chrono::nanoseconds held) override {
     if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
     const auto ns = static_cast<uint64_t>(held.count());
@@ -117,10 +115,9 @@ class ProducerTap : public Tap {
          .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
          .held_ns = ns});
   }
-
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     // It may commit before the recorder has seen what its data sources write to.
-    const bool all = targets_.empty() || recording_.flushes.IsCloning();
+    const bool all = targets_.empty() || recording_.flushes.IsCloning(targets_);
     const bool collected = next != nullptr && !all && MayCollect(*next);
     // A command that arrives before a reply hides the reply's place among those of others.
     const bool shared = collected && !recording_.buffers.ExpectsCommands(EventLoop::Clock::now());
@@ -197,7 +194,6 @@ class ProducerTap : public Tap {
       producer_ = ProducerId{recording_.last_producer};
       name_ = init.producer_name;
       recording_.connected.insert(name_);
-      ++recording_.counts.producers;
       ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
       record.seen_uid = ::geteuid();
       record.seen_pid = ::getpid();
@@ -244,7 +240,7 @@ class ProducerTap : public Tap {
     service.Queue(std::move(frame));
     recording_.log.Append(FlushAcknowledged{producer_, *flush});
     // The service clones in a task of its own: what follows must not overtake that.
-    if (recording_.flushes.IsCloning()) Take(Step::kFill);
+    if (recording_.flushes.IsCloning(targets_)) Take(Step::kFill);
     recording_.flushes.OnAcknowledged(producer_, *flush);
     return {};
   }
@@ -352,7 +348,6 @@ class ProducerTap : public Tap {
                         .session = session,
                         .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
   }
-
   void OnFlush(const ipc::FlushCommand& flush) {
     // The service scrapes all producers when those that it asked have acknowledged.
     if (!WantsScrape() && flush.request_id != recording_.last_flush) {
@@ -366,7 +361,6 @@ class ProducerTap : public Tap {
     recording_.log.Append(record);
     recording_.flushes.OnRequested(record);
   }
-
   Status UseMemory(const UniqueFd& fd, size_t page_bytes) {
     RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
     watch_.reset();
@@ -387,9 +381,7 @@ class ProducerTap : public Tap {
            recording_.read_freely.empty();
   }
   void SetTargets(std::set<BufferId> targets) {
-    for (const BufferId id : std::exchange(targets_, std::move(targets)))
-      recording_.writers.erase(recording_.writers.find(id));
-    recording_.writers.insert(targets_.begin(), targets_.end());
+    Replace(recording_.writers, targets_, std::move(targets));
   }
 
   /// Its commits so far are handled in the order of the log only if they are confirmed.

@@ -40,7 +40,6 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
   recording_.longest_wait = options_.longest_wait;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
   recording_.on_released = [this] {
-    if (recording_.identifying > 0) return;
     for (const auto& [id, pair] : pairs_) pair->Resume();
   };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});

@@ -1,4 +1,4 @@
-#include "commands/record/session_buffers.h"
+#include "commands/record/service_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

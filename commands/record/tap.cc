@@ -85,7 +85,7 @@ uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameS
 }
 
 void Tap::AskConfirmation(FrameSocket& service, bool alone) {
-  if (rounds_ == 0) rounds_ = recording_.flushes.IsCloning() ? 2 : 1;
+  if (rounds_ == 0) rounds_ = alone && recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
   Take(Step::kAsk);
   const ipc::MethodName method = ConfirmingMethod();
