@@ -96,6 +96,9 @@ class Recording {
   /// Copies standard input into a temporary file, if it is among the paths.
   Status Spool();
 
+  /// Has passes return the records as they are logged, without the corrections of RecordingPass.
+  void KeepAsLogged() { corrects_ = false; }
+
   bool is_read_once() const { return is_read_once_; }
   const std::vector<std::string>& named() const { return named_; }
   const LogParts& parts() const;
@@ -120,6 +123,7 @@ class Recording {
   const std::vector<std::string> named_;
   const OpenBytes open_;
   bool is_read_once_;
+  bool corrects_ = true;
   std::shared_ptr<const TemporaryFile> standard_input_;  // its copy
   // Known from the first pass that needs it.
   mutable std::unique_ptr<ByteSource> opened_;
@@ -127,7 +131,9 @@ class Recording {
   mutable std::optional<std::pair<SessionPlace, SessionIndex>> known_;
 };
 
-/// One pass over a recording: its sessions, one after the other.
+/// One pass over a recording: its sessions, one after the other. Corrects what a recorder before
+/// version 0.2 provably logged wrong: it logged a clone before reads for a file that it saw before
+/// the service's reply, and one such read as two where the file grew twice within 50 ms.
 class RecordingPass : public OpSource {
  public:
   /// @param recording outlives this
@@ -194,6 +200,8 @@ class RecordingPass : public OpSource {
   };
 
   void StartSession();
+  Status Correct();
+  void NoteEarly(const char* logged);
   void Divide(uint64_t tracing);
   void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
@@ -220,6 +228,9 @@ class RecordingPass : public OpSource {
   uint64_t damage_count_ = 0;   // places in all files
   std::optional<Pulled> held_;  // the next record, already pulled
   bool in_session_ = false;
+  bool is_early_ = false;        // the session's recorder, see above
+  std::optional<Op> file_read_;  // nothing was committed or changed since
+  bool noted_clones_ = false, noted_reads_ = false;
   std::optional<CloneFacts> clone_;
   bool at_clone_end_ = false;
   SessionBounds bounds_;
