@@ -592,7 +592,7 @@ void FileWatch::LookAt(SessionId session, File& file) {
   Log(session, *size,
       continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file.fd, before))));
   for (uint64_t i = 1; i < begun; ++i) Log(session, *size);
-  if (begun > 1 || is_unordered) {
+  if (seen > 1 || is_unordered) {  // what was handled between two reads is not known
     log_.MarkInexact({.reason = InexactReason::kReads,
                       .session = session,
                       .detail = "whether some requests were handled before or after a read for its "
