@@ -26,8 +26,7 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   RecordingState recording(*loop, log, [](const std::string&, int32_t) {});
   Turns turns;
   EXPECT_FALSE(ConnectionPair::Create(recording, turns, std::move(sockets.first), std::move(file),
-                                      NewConsumerTap(recording, {}),
-                                      {}));
+                                      NewConsumerTap(recording, {}), {}));
 }
 
 using ipc::MethodName;

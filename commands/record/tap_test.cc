@@ -29,9 +29,7 @@ class MarkCountingLog : public testing::CheckedLog {
 /// A tap; the test plays its client and the service.
 class TapTest : public ::testing::Test {
  protected:
-  TapTest() {
-    Bind(NewProducerTap(recording_, {1, 2}), ipc::kProducerPort);
-  }
+  TapTest() { Bind(NewProducerTap(recording_, {1, 2}), ipc::kProducerPort); }
   void Bind(std::unique_ptr<Tap> tap, std::string_view port) {
     tap_ = std::move(tap);
     methods_ = {};
