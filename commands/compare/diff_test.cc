@@ -359,6 +359,31 @@ TEST(Diff, TraceWithoutTraceStats_SaysThatCountersWereNotCompared) {
   }
 }
 
+// A file that is full, or was cut off, ends within a read: the replay cannot know where.
+TEST(Diff, TraceThatEndsWithinARead_IsComparedAsFarAsItGoes) {
+  const auto reader =
+      TraceReader::Open(OpenByteSource(CapturePath("stream-v2/trace.pftrace.zst")).value(),
+                        TraceReader::OnDamage::kSkip)
+          .value();
+  std::string trace;
+  RawPacket packet;
+  for (int reads = 0, left = 100; left > 0 && reader->Next(packet).value();) {
+    wire::AppendBytes(trace, 1, packet.bytes);
+    const auto event = wire::LastBytes(packet.bytes, 69);
+    reads += event && wire::LastVarint(*event, 4) ? 1 : 0;  // read_tracing_buffers_completed
+    left -= reads > 2 ? 1 : 0;
+  }
+  const TempFolder folder;
+  const Ran ran = Diff({CapturePath("stream-v2/session.ops.jsonl.zst"),
+                        folder.Write("cut.pftrace", trace), "--format", "json"});
+  EXPECT_EQ(ran.code, ExitCode::kClean) << ran.out << ran.error;
+  const Json found = testing::ParsedJson(ran.out);
+  EXPECT_EQ(found["same"], true);
+  EXPECT_EQ(found["a"]["packets"], found["b"]["packets"]);
+  EXPECT_GT(found["cut_off_packets"], 0);
+  EXPECT_TRUE(found["buffers"].empty());
+}
+
 // The log of a streamed session that has no reads: they are found in the file, unless the log's own
 // are asked for.
 TEST(Diff, RecordedReads_AreObeyedBesideAStreamedTrace) {

@@ -189,11 +189,18 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                {"reads", FieldsToJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
-  report.Data({{"searched_reads", check.searched_reads},
+  report.Data({{"assumed", sessions.assumptions()},
+               {"cut_off_packets", check.cut_off},
+               {"searched_reads", check.searched_reads},
                {"recorded_reads", check.recorded ? FieldsToJson(*check.recorded) : Json()}});
   const auto print = [&](const std::string& text) {
     if (!text.empty()) report.Paragraph("\n" + text);
   };
+  if (check.cut_off > 0)
+    print(fmt::format(
+        "B ends within a read: the service's file was full, or it was cut off. The replay has {} "
+        "more, which {} not compared.",
+        Count(check.cut_off, "packet"), check.cut_off == 1 ? "is" : "are"));
   if (check.recorded)
     print(
         fmt::format("With the reads that the log has, A and B differ: {}. Reads that fit B better "
@@ -203,6 +210,8 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
   else if (check.searched_reads)
     print(
         "Reads that fit B better than the recorded ones were searched in it, and none were found.");
+  for (const std::string& assumed : sessions.assumptions())
+    print(fmt::format("Assumed: {}.", Printable(assumed)));
   print(ReadsNotes(outcome.reads));
   if (check.has_recorder_identity)
     print(

@@ -305,6 +305,7 @@ Result<ExitCode> RunDump(const DumpArgs& args, Context& context) {
                 "the other formats have packets as bytes");
   SessionSelection selection{.paths = {args.log}, .only = args.session};
   SessionReader sessions(context, std::move(selection), "reading");
+  sessions.recording().KeepAsLogged();
   RecordFilter filter(args.filter);
   DumpPrinter printer(args, filter, context.console);
   bool is_past = false, any = false, kept = false;

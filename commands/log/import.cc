@@ -139,6 +139,7 @@ void SetUp(CLI::App& app, ImportArgs& args) {
 
 Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   SessionReader sessions(context, {{args.log}, std::nullopt}, "importing");
+  sessions.recording().KeepAsLogged();
   RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
   LogCopyOptions options{.level = args.level, .without_payload = args.no_payload};
   if (more && !args.reads_from.empty()) {

@@ -275,7 +275,7 @@ Verdicts VerdictsOf(const SessionSummary& session) {
   };
   add(InexactReason::kReads, OpKindOf<ReadPass>(),
       "a recorder before version 0.2 logged reads for a file before commits that the service may "
-      "have handled first, and some of them as two");
+      "have handled first");
   add(InexactReason::kClone, OpKindOf<CloneRequested>(),
       "a recorder before version 0.2 logged a clone when it was asked for, perhaps before a read "
       "that the service did first");

@@ -144,6 +144,7 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> s
   if (args.format != Format::kText)
     return Fail(ErrorCode::kUsage, "--repair of a log reports as text", {}, "leave --format out");
   SessionReader sessions(context, {.paths = {log}, .quiet = true}, "repairing");
+  sessions.recording().KeepAsLogged();
   sessions.recording().UseOpened(std::move(source));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.repaired, kLogOutput, args.force));

@@ -47,24 +47,49 @@ class Turns {
   std::deque<ConnectionPair*> waiting_;
 };
 
-/// One client's connection joined to one of the service's. Frames go both ways through the tap.
+/// One client's connection joined to one of the service's. Frames go both ways through the tap,
+/// which logs them; the pair decides when a frame passes.
 ///
-/// Frames of the service are taken at once (it drops a peer whose socket stays full) and kept for
-/// the client; a client is read as fast as the service takes what it sends. When a side ends, what
-/// was received from it is still forwarded, and then the other side ends.
+///   client ══► received ─► next_ ──[turn]──► Prepare ─► FromClient ─► queued ══► service
+///                            │      Turns      (or Collect)                         ║
+///   client ◄══ queued ◄──────┼────────── FromService ◄──[held]──── received ◄═══════╝
+///                            │                │
+///                            └── OnHeld       └── confirmed: the turn ends
+///
+///   kOpen ──► kClientGone ──► kDone      the service gets the rest, and closes its end
+///     └─────► kServiceGone ──► kDone     the client gets the rest
+///
+/// What it holds: two sockets with what was received and what is to be sent, the tap, and the place
+/// of this client among all others: `buffers_`, which its turn is about, and whether it has one.
+///
+/// A turn: the next frame of the client is read ahead, and the tap names its buffers. Turns gives
+/// the turn once no pair whose requests may not be under way with these has one. Then frames pass
+/// as long as the turn covers their buffers and the tap's phase lets them. The turn ends when
+/// another pair wants one, or the next frame is about other buffers: with a confirmation if
+/// anything has passed (Yield). Until that has arrived, and a read of a running session is served,
+/// nothing of this client passes.
+///
+/// Frames of the service never wait for a turn: they are taken at once (it drops a peer whose
+/// socket stays full), and kept for a client that does not read. Their order among connections is
+/// the log's order of commits that were under way together. So each socket is reported once for
+/// what arrives (edge-triggered); a reply that may have been there before the report is marked as
+/// unordered.
+///
+/// Between calls it is true that
+/// - `next_` is the oldest frame that has not passed; with a turn, it is about other buffers, or
+/// waits
+///   for a confirmation that is under way;
+/// - nothing is sent to a client that is gone, and none is read beyond kMaxFromClient;
+/// - a pair waits in Turns or has its turn, never both; with its turn it gets a call of PassSoon.
+/// No call of a pair passes frames of another: PassSoon and Resume do that from the loop.
 class ConnectionPair {
  public:
   struct Options {
-    /// The service has closed its end. Not from within another pair's call.
     std::function<void()> on_service_closed = [] {};
-    /// The pair is done and may be destroyed, but not from within the call.
-    std::function<void()> on_done;
-    /// Something for the user: why a connection was ended.
-    std::function<void(const std::string&)> on_warning;
+    std::function<void()> on_done;  // it may be destroyed, but not from within the call
+    std::function<void(const std::string&)> on_warning;  // why a connection was ended
   };
 
-  /// An error: a connection cannot be watched.
-  /// @param recording, turns of all pairs
   static Result<std::unique_ptr<ConnectionPair>> Create(RecordingState& recording, Turns& turns,
                                                         UniqueFd client, UniqueFd service,
                                                         std::unique_ptr<Tap> tap, Options options);
@@ -81,7 +106,6 @@ class ConnectionPair {
   void Resume();
   /// Takes what the service has sent so far, and notices if it has closed its end.
   void ReadServiceNow();
-  /// Returns true while both sides are there.
   bool IsOpen() const { return state_ == State::kOpen; }
   Tap& tap() const { return *tap_; }
 
@@ -98,33 +122,23 @@ class ConnectionPair {
   }
 
   friend class Turns;
-  enum class State : uint8_t {
-    kOpen,
-    kClientGone,   // what it sent is forwarded to the service, which then closes its end
-    kServiceGone,  // what it sent is forwarded to the client
-    kDone,
-  };
+  enum class State : uint8_t { kOpen, kClientGone, kServiceGone, kDone };
 
   void OnClientEvent(uint32_t events);
   void OnServiceEvent(uint32_t events);
   Status ReadClient();
-  /// @param in_order nothing but what arrived has caused the call: see PassServiceFrames
+  /// @param in_order nothing but what arrived has caused the call
   Status ReadService(bool in_order);
   Status PassClientFrames();
   Status PassBatch();
   Status ReadAhead();
   bool TakeTurn(bool next = false);
-  /// Passes on what the service sent. Requests that are under way together are logged in the order
-  /// of its replies: sockets, and watches of files, become readable in that order, and epoll
-  /// reports them so, if nothing else has arrived there before the reply.
   /// @param in_order the first frame is what the socket was reported for
   Status PassServiceFrames(bool in_order = false);
-  /// Passes on what may be; the pair may have got a turn. Called from within other pairs' calls.
   void PassSoon();
   /// Notes that what the service has sent to another pair, about these buffers, may be older than
   /// what is there for this one.
   void NoteUnordered(const std::set<BufferId>& buffers);
-  /// Ends the turn as soon as the service has confirmed what was passed on.
   void Yield();
   void AfterEvent(Status status, std::string_view sender);
   void WarnOf(const std::string& problem);

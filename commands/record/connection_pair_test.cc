@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/record/consumer_tap.h"
 #include "commands/record/recorder.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
@@ -27,8 +26,7 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   RecordingState recording(*loop, log, [](const std::string&, int32_t) {});
   Turns turns;
   EXPECT_FALSE(ConnectionPair::Create(recording, turns, std::move(sockets.first), std::move(file),
-                                      std::make_unique<ConsumerTap>(recording, PeerIdentity{}),
-                                      {}));
+                                      NewConsumerTap(recording, {}), {}));
 }
 
 using ipc::MethodName;

@@ -1,7 +1,5 @@
 // A consumer and a service that the test plays, with the recorder between them.
 
-#include "commands/record/consumer_tap.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "commands/record/tap.h"
 #include "commands/testing/fake_producer.h"
 #include "commands/testing/fake_service.h"
 #include "commands/testing/ipc_peer.h"

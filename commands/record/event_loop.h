@@ -67,7 +67,6 @@ class EventLoop {
   /// Calls `handler` whenever `fd` is ready, as long as the handle lives. The descriptor must stay
   /// open as long. kIo: it cannot be watched, or the system's limit of watches is reached.
   Result<WatchHandle> Watch(int fd, uint32_t events, Handler handler);
-  /// Calls once, at that time or soon after.
   [[nodiscard]] Timer CallAt(Clock::time_point time, std::function<void()> call);
   [[nodiscard]] Timer CallAfter(Clock::duration time, std::function<void()> call) {
     return CallAt(Clock::now() + time, std::move(call));

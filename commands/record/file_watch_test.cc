@@ -181,6 +181,17 @@ TEST_F(FileWatchTest, ReadsSinceTheLastLook_AreAllLogged_AndMarked) {
   EXPECT_EQ(Marks(), 1u);
 }
 
+TEST_F(FileWatchTest, EndOfAReadSeenWithTheNext_IsMarked) {
+  const std::string data = "\x0A\x04\x42\x02xx", end = "\x0A\x07\x50\x01\xAA\x04\x02\x20\x01";
+  Start(path_, /*is_there=*/false, /*shows_ends=*/true);
+  for (const std::string& bytes : {data, end + data}) {
+    std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
+    watch_.Look();
+  }
+  EXPECT_EQ(Sizes().size(), 2u);
+  EXPECT_EQ(Marks(), 1u);
+}
+
 TEST_F(FileWatchTest, End_LooksOnceMore) {
   Grow(path_, 10);
   Start(path_, /*is_there=*/false);

@@ -167,6 +167,9 @@ TEST_F(FlushWatchTest, Cloning_UntilTheServiceHasHandledTheLastAcknowledgement) 
   watch_.OnAcknowledged(kApp, 5);
   watch_.OnHandled();
   EXPECT_TRUE(watch_.IsCloning());
+  EXPECT_TRUE(watch_.IsCloning(std::set{BufferId{1}, BufferId{2}}));
+  EXPECT_FALSE(watch_.IsCloning(std::set{BufferId{1}})) << "that one is cloned";
+  EXPECT_FALSE(watch_.IsCloning(std::set{BufferId{9}})) << "of another session";
   watch_.OnPassed(BufferId{1});
   watch_.OnPassed(BufferId{2});
   watch_.OnAcknowledged(kProbes, 6);

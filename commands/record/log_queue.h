@@ -48,7 +48,6 @@ class LogFiles : private ByteSink {
   void SetPause(std::function<void()> pause) { pause_ = std::move(pause); }
 
   Status Append(const Op& record);
-  /// Makes what was appended safe from the end of this process.
   Status Flush() { return writer_->Flush(); }
   /// Ends the last file with its index.
   /// @param ending of the last record, if there is to be one
@@ -58,10 +57,8 @@ class LogFiles : private ByteSink {
   RecordingEnded Ended(RecordingEnding ending) const;
 
   uint64_t bytes_written() const { return bytes_before_ + writer_->bytes_written(); }
-  /// Returns how many were written so far, those that were removed included.
-  uint32_t parts() const { return part_ + 1; }
-  /// Returns the number of the oldest that is still there.
-  uint32_t first_part() const { return first_part_; }
+  uint32_t parts() const { return part_ + 1; }         // written so far, removed ones included
+  uint32_t first_part() const { return first_part_; }  // that is still there
 
  private:
   explicit LogFiles(LogFilesOptions options) : options_(std::move(options)) {}
@@ -114,7 +111,6 @@ class LogQueue : public RecordSink {
     std::optional<Error> failure;
   };
 
-  /// Starts the writing thread. kIo: the system has no thread for it.
   static Result<std::unique_ptr<LogQueue>> Create(std::unique_ptr<LogFiles> files, Options options);
   ~LogQueue() override { static_cast<void>(Close()); }
 
@@ -124,8 +120,7 @@ class LogQueue : public RecordSink {
   /// Writes all that is queued and closes the files.
   /// @param ending of the last record, if there is to be one
   Status Close(std::optional<RecordingEnding> ending = {});
-  /// After Close.
-  const LogFiles& files() const { return *files_; }
+  const LogFiles& files() const { return *files_; }  // after Close
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -142,8 +137,7 @@ class LogQueue : public RecordSink {
   Status Write(const Block& block);
   /// Leaves the processor to those that wait for it, unless much waits to be written.
   void Pause() const;
-  /// Waits a moment. @return whether to try to write again
-  bool WaitForDisk(const Error& error);
+  bool WaitForDisk(const Error& error);  // a moment; returns whether to try again
   /// Waits for something to write. @return nullopt if the queue is closed and empty
   std::optional<Block> TakeBlock(std::unique_lock<std::mutex>& lock);
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "commands/record/consumer_tap.h"
+#include "commands/record/service_watch.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope {

@@ -141,14 +141,10 @@ std::vector<smb::FoundChunk> ProducerMemory::ScrapeChunks(
 Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
   for_log_.clear();
   without_flush_.clear();
-  flush_.reset();
   from_memory_ = false;
   wire::FieldReader reader(request);
   while (const auto field = reader.Next()) {
-    if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) {
-      flush_ = field->value;
-      continue;
-    }
+    if (field->IsVarint(proto::CommitDataRequest::kFlushRequestId)) continue;
     without_flush_ += wire::AsText(field->whole);
     if (field->IsBytes(proto::CommitDataRequest::kChunksToMove))
       RS_RETURN_IF_ERROR(ReadChunk(*field, memory));

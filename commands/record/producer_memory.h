@@ -54,10 +54,8 @@ class ProducerMemory {
 
   size_t size() const { return memory_->size(); }
   uint64_t page_count() const { return pages_.count(); }
-  /// See smb::Pages::Look.
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
-  /// Returns true if no chunk is free.
-  bool IsFull() const;
+  bool IsFull() const;  // no chunk is free
   /// Returns true while the service may free chunks whose commit is not in the log yet.
   bool is_unlogged() const { return is_unlogged_; }
   void SetUnlogged(bool unlogged) { is_unlogged_ = unlogged; }
@@ -70,7 +68,6 @@ class ProducerMemory {
   /// The id belongs to a new writer from here on, whose chunk ids start again.
   void OnNewWriter(WriterId writer);
 
-  /// Which chunks a scrape takes.
   enum class Scrape : uint8_t {
     kAll,      // as the service does
     kChanged,  // only what the last scrape did not have
@@ -94,8 +91,8 @@ class ProducerMemory {
   bool is_unlogged_ = false;
 };
 
-/// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, which is set
-/// apart, and the chunks that it names in shared memory. Reuse one reader: it keeps its memory.
+/// Makes of a CommitDataRequest what a log holds: every byte of it but the flush id, and the chunks
+/// that it names in shared memory. Reuse one reader: it keeps its memory.
 class CommitReader {
  public:
   /// @param memory nullptr if the producer has no shared memory
@@ -105,20 +102,16 @@ class CommitReader {
 
   /// The request for the log, without its flush id; empty if there was nothing else.
   Bytes for_log() const { return wire::AsBytes(for_log_); }
-  /// The request as it was sent, without its flush id.
-  const std::string& without_flush() const { return without_flush_; }
-  std::optional<uint64_t> flush() const { return flush_; }
+  const std::string& without_flush() const { return without_flush_; }  // as it was sent
   Origin origin() const { return from_memory_ ? Origin::kShm : Origin::kInline; }
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
-  /// @return false: there is no such chunk in memory
   bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
 
   std::string for_log_;
   std::string without_flush_;
   std::string chunk_;  // scratch
-  std::optional<uint64_t> flush_;
   bool from_memory_ = false;
 };
 
@@ -139,15 +132,13 @@ class MemoryWatch {
   /// Looks, if it is time for it. Call it before a commit is passed on: not earlier, as a look has
   /// the system provide all pages of a new memory.
   void LookIfDue();
-  /// Looks at once.
   /// @param always log the look even if it sees nothing new: for the last one
   void LookNow(bool always = false);
   /// When to look again although nothing passes. nullopt if no chunk is in use.
   std::optional<Clock::time_point> next() const { return next_; }
 
  private:
-  /// Logs the picture, if there is something new in it. @return whether there is
-  bool Add(bool always);
+  bool Add(bool always);  // logs the picture if there is something new in it, and returns that
   void LookAt(Clock::time_point time);
 
   const ProducerMemory& memory_;

@@ -1,11 +1,18 @@
-#include "commands/record/producer_tap.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "commands/record/producer_memory.h"
+#include "commands/record/tap.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
@@ -43,415 +50,459 @@ std::optional<uint64_t> FlushIn(Bytes commit) {
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
 BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
 
-}  // namespace
+/// Logs what a producer commits and what the service sends to it, and scrapes its shared memory
+/// instead of the service.
+///
+/// The service scrapes without a message on the socket. So it is informed that
+/// this producer does not want to be scraped, and what it would have found is sent to it as chunks
+/// with data: whenever the producer acknowledges a flush, reports that a data source has stopped,
+/// or disconnects. Log and service get the same, in the same order.
+class ProducerTap : public Tap {
+ public:
+  /// @param peer who connected
+  ProducerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
 
-std::string ProducerTap::Describe() const {
-  if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
-  return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
-}
+  ~ProducerTap() override { SetTargets({}); }
 
-Status ProducerTap::OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke,
-                              PassingFrame&& frame, FrameSocket& service) {
-  if (method == ipc::MethodName::kInitializeConnection)
-    return OnInitialize(invoke, std::move(frame), service);
-  if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
-  RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
-  service.Queue(std::move(frame));
-  return {};
-}
-
-Status ProducerTap::LogRequest(ipc::MethodName method, Bytes args) {
-  using enum ipc::MethodName;
-  if (method == kRegisterDataSource || method == kUpdateDataSource) {
-    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
-    const ipc::DataSourceDescriptor& descriptor = request.descriptor;
-    no_flush_[descriptor.name] = descriptor.no_flush;
-    recording_.log.Append(
-        DataSourceRegistered{.producer = producer_,
-                             .name = descriptor.name,
-                             .no_flush = descriptor.no_flush,
-                             .will_notify_on_start = descriptor.will_notify_on_start,
-                             .will_notify_on_stop = descriptor.will_notify_on_stop,
-                             .handles_state_clear = descriptor.handles_state_clear,
-                             .protovm_program = descriptor.protovm_program});
-  } else if (method == kUnregisterDataSource) {
-    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
-    no_flush_.erase(request.name);
-    recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
-  } else if (method == kRegisterTraceWriter) {
-    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
-    const WriterId writer = CutToWriterId(request.writer);
-    const BufferId buffer = CutToBufferId(request.target_buffer);
-    if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
-    if (memory_ != nullptr) memory_->OnNewWriter(writer);
-    if (std::set<BufferId> targets = targets_; targets.insert(buffer).second)
-      SetTargets(std::move(targets));
-    recording_.log.Append(
-        WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
-  } else if (method == kUnregisterTraceWriter) {
-    RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
-    writers_.erase(CutToWriterId(request.writer));
-    recording_.log.Append(
-        WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
-  } else if (method == kNotifyDataSourceStarted || method == kNotifyDataSourceStopped) {
-    RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
-    recording_.log.Append(DataSourceNotified{.producer = producer_,
-                                             .instance = notification.instance,
-                                             .stopped = method == kNotifyDataSourceStopped});
-  } else if (method == kActivateTriggers) {
-    RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
-    for (const std::string& name : triggers.names)
-      recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+  /// The service reads, clones or scrapes after an acknowledgement, and reads after a stop: what is
+  /// committed until then is handled, and logged, before. The acknowledgement's own chunks are
+  /// first, then what is scraped.
+  Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) override {
+    const ipc::MethodName method = next == nullptr ? ipc::MethodName::kUnknown : MethodOf(*next);
+    std::vector<std::string> commits;
+    if (method == ipc::MethodName::kCommitData) {
+      const auto& invoke = std::get<ipc::InvokeMethod>(next->body);
+      if (!FlushIn(invoke.args)) return false;
+      RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+      LogCommit(commit_.origin(), commit_.for_log());
+      if (!commit_.without_flush().empty()) commits.push_back(commit_.without_flush());
+    } else if (next != nullptr && method != ipc::MethodName::kNotifyDataSourceStopped) {
+      return false;
+    }
+    is_scraped_ = next == nullptr;
+    std::ranges::move(TakeScraped(ProducerMemory::Scrape::kAll), std::back_inserter(commits));
+    Send(commits, service);
+    if (!commits.empty()) Confirm();
+    return phase() == Phase::kFull;
   }
-  return {};
-}
-
-Status ProducerTap::OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
-                                 FrameSocket& service) {
-  RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
-  wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
-  if (!connected_) {
-    connected_ = true;
-    if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
-    producer_ = ProducerId{recording_.last_producer};
-    name_ = init.producer_name;
-    recording_.connected.insert(name_);
-    ++recording_.counts.producers;
-    ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
-    record.seen_uid = ::geteuid();
-    record.seen_pid = ::getpid();
-    record.name = name_;
-    if (init.scraping_mode != 0) record.scraping = static_cast<uint32_t>(init.scraping_mode);
-    if (init.size_hint != 0) record.smb_size_hint = init.size_hint;
-    if (init.page_size_hint != 0) record.page_size_hint = init.page_size_hint;
-    record.sdk = init.sdk_version;
-    recording_.log.Append(std::move(record));
-  }
-  if (init.provides_shared_memory && !frame.fds.empty()) {
-    // The service uses it or makes another, as its reply shows.
-    const auto hint = static_cast<size_t>(init.page_size_hint);
-    RS_RETURN_IF_ERROR(
-        UseMemory(frame.fds.front(), smb::IsPageSize(hint) ? hint : smb::kMinPageBytes));
-  }
-  std::string edited;
-  if (wants_scraping_) {  // if a field occurs twice, the last one counts
-    std::string args(wire::AsText(invoke.args));
-    wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
-                     ipc::kScrapingDisabled);
-    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
-    frame.frame.whole = wire::AsBytes(edited);
-  }
-  service.Queue(std::move(frame));
-  return {};
-}
-
-Status ProducerTap::UseMemory(const UniqueFd& fd, size_t page_bytes) {
-  RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
-  watch_.reset();
-  memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
-  recording_.log.Append(SharedMemorySetUp{.producer = producer_,
-                                          .size = memory_->size(),
-                                          .page_size = page_bytes,
-                                          .direct_patching = may_patch_directly_});
-  if (recording_.looks)
-    watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
-  return {};
-}
-
-/// The service reads, clones or scrapes after an acknowledgement, and reads after a stop: what is
-/// committed until then is handled, and logged, before. The acknowledgement's own chunks are first,
-/// then what is scraped.
-Result<bool> ProducerTap::Prepare(const ipc::Frame* next, FrameSocket& service) {
-  const ipc::MethodName method = next == nullptr ? ipc::MethodName::kUnknown : MethodOf(*next);
-  std::vector<std::string> commits;
-  if (method == ipc::MethodName::kCommitData) {
-    const auto& invoke = std::get<ipc::InvokeMethod>(next->body);
-    if (!FlushIn(invoke.args)) return false;
+  Status Collect(const ipc::InvokeMethod& invoke) override {
     RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-    LogCommit(commit_.origin(), commit_.for_log());
-    if (!commit_.without_flush().empty()) commits.push_back(commit_.without_flush());
-  } else if (next != nullptr && method != ipc::MethodName::kNotifyDataSourceStopped) {
-    return false;
+    if (collected_.empty()) collected_origin_ = commit_.origin();
+    collected_ += wire::AsText(invoke.args);
+    collected_log_ += wire::AsText(commit_.for_log());
+    if (memory_ != nullptr) memory_->SetUnlogged(true);
+    const bool is_full =
+        collected_.size() > kMaxAddedBytes || collected_log_.size() > kMaxCollectedLog;
+    Take(is_full ? Step::kFill : Step::kPass);
+    return {};
   }
-  is_scraped_ = next == nullptr;
-  std::ranges::move(TakeScraped(ProducerMemory::Scrape::kAll), std::back_inserter(commits));
-  Send(commits, service);
-  if (!commits.empty()) Confirm();
-  return phase() == Phase::kFull;
-}
+  bool WantsScrape() const override {
+    // What a producer has for a session that never asks it to flush is never acknowledged.
+    return IsLeftOut(recording_.instances, producer_);
+  }
+  void Scrape(FrameSocket& service) override {
+    if (watch_) watch_->LookIfDue();  // it may commit nothing for long
+    const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
+    if (!commits.empty()) Confirm();
+    Send(commits, service);
+  }
+  void OnHeld(std::chrono::nanoseconds held) override {
+    if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
+    const auto ns = static_cast<uint64_t>(held.count());
+    recording_.log.MarkInexact(
+        {.reason = InexactReason::kHeld,
+         .producer = producer_,
+         .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
+         .held_ns = ns});
+  }
+  OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
+    // It may commit before the recorder has seen what its data sources write to.
+    const bool all = targets_.empty() || recording_.flushes.IsCloning(targets_);
+    const bool collected = next != nullptr && !all && MayCollect(*next);
+    // A command that arrives before a reply hides the reply's place among those of others.
+    const bool shared = collected && !recording_.buffers.ExpectsCommands(EventLoop::Clock::now());
+    return {.all = all, .collected = collected, .shared = shared, .ids = targets_};
+  }
+  std::set<BufferId> InOrder() const override { return unconfirmed_; }
+  bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
+  std::string Describe() const override {
+    if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
+    return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
+  }
 
-Status ProducerTap::OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame,
-                             FrameSocket& service) {
-  const std::optional<uint64_t> flush = FlushIn(invoke.args);
-  if (!flush) {
-    RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-    LogCommit(commit_.origin(), commit_.for_log());
-    Confirm();
+ private:
+  Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
+                   FrameSocket& service) override {
+    if (method == ipc::MethodName::kInitializeConnection)
+      return OnInitialize(invoke, std::move(frame), service);
+    if (method == ipc::MethodName::kCommitData) return OnCommit(invoke, std::move(frame), service);
+    RS_RETURN_IF_ERROR(LogRequest(method, invoke.args));
     service.Queue(std::move(frame));
     return {};
   }
-  std::string edited, rest;
-  CommitRequestBuilder(rest).SetFlushRequestId(*flush);
-  if (wire::AsText(invoke.args) != rest) {  // its chunks were sent before
-    ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
-    frame.frame.whole = wire::AsBytes(edited);
+
+  Status OnReply(ipc::MethodName method, uint64_t, const ipc::InvokeMethodReply& reply,
+                 PassingFrame& frame) override {
+    if (!reply.success) return {};
+    if (method == ipc::MethodName::kGetAsyncCommand) return OnCommand(reply.reply, frame);
+    if (method != ipc::MethodName::kInitializeConnection) return {};
+    RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
+    may_patch_directly_ = answer.direct_patching;
+    if (!answer.uses_provided_shared_memory) {  // what the producer has provided, if it has
+      watch_.reset();
+      memory_.reset();
+    }
+    if (answer.use_emulation)
+      recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
+    return {};
   }
-  service.Queue(std::move(frame));
-  recording_.log.Append(FlushAcknowledged{producer_, *flush});
-  // The service clones in a task of its own: what follows must not overtake that.
-  if (recording_.flushes.IsCloning()) Take(Step::kFill);
-  recording_.flushes.OnAcknowledged(producer_, *flush);
-  return {};
-}
 
-bool ProducerTap::IsAlone() const {
-  if (!targets_.empty()) return !recording_.IsShared(targets_);
-  return recording_.connected.size() < 2 && !recording_.files.any() &&
-         recording_.read_freely.empty();
-}
-
-void ProducerTap::SetTargets(std::set<BufferId> targets) {
-  for (const BufferId id : std::exchange(targets_, std::move(targets)))
-    recording_.writers.erase(recording_.writers.find(id));
-  recording_.writers.insert(targets_.begin(), targets_.end());
-}
-
-bool ProducerTap::MayCollect(const ipc::Frame& frame) const {
-  if (IsAlone() || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
-  const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
-  if (!invoke.drop_reply || invoke.args.size() > kMaxCollectedBytes) return false;
-  return !FlushIn(invoke.args);
-}
-
-Status ProducerTap::Collect(const ipc::InvokeMethod& invoke) {
-  RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-  if (collected_.empty()) collected_origin_ = commit_.origin();
-  collected_ += wire::AsText(invoke.args);
-  collected_log_ += wire::AsText(commit_.for_log());
-  if (memory_ != nullptr) memory_->SetUnlogged(true);
-  const bool is_full =
-      collected_.size() > kMaxAddedBytes || collected_log_.size() > kMaxCollectedLog;
-  Take(is_full ? Step::kFill : Step::kPass);
-  return {};
-}
-
-void ProducerTap::Log(OpBody body) {
-  if (IsAlone() && unlogged_.empty()) return recording_.log.Append(std::move(body));
-  unlogged_.emplace_back(Op{.time_ns = {}, .body = std::move(body)});
-  if (memory_ != nullptr) memory_->SetUnlogged(true);
-}
-
-void ProducerTap::LogUnlogged() {
-  if (!collected_log_.empty())
-    recording_.log.Append(Commit{.producer = producer_,
-                                 .origin = collected_origin_,
-                                 .request = wire::AsBytes(collected_log_)});
-  collected_log_.clear();
-  for (const StoredOp& record : std::exchange(unlogged_, {}))
-    recording_.log.Append(record.op().body);
-  if (memory_ != nullptr) memory_->SetUnlogged(false);
-}
-
-void ProducerTap::Send(const std::vector<std::string>& commits, FrameSocket& service) {
-  for (const std::string& commit : commits)
-    Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
-}
-
-std::vector<std::string> ProducerTap::TakeScraped(ProducerMemory::Scrape which) {
-  std::vector<std::string> commits;
-  if (!wants_scraping_ || memory_ == nullptr) return commits;
-  std::string data;
-  std::vector<smb::FoundChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
-  std::erase_if(chunks, [this](const smb::FoundChunk& chunk) {
-    return recording_.buffers.IsFreed(writers_.at(chunk.header.writer));
-  });
-  for (size_t next = 0; next < chunks.size();) {
-    std::string request;
-    CommitRequestBuilder builder(request);
-    do {
-      const smb::FoundChunk& chunk = chunks[next++];
-      builder.AddChunk({.page = chunk.place.page,
-                        .index = chunk.place.chunk,
-                        .target_buffer = Raw(writers_.at(chunk.header.writer)),
-                        .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
-                        .incomplete = !chunk.complete});
-    } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
-    static_cast<void>(CountCommit(wire::AsBytes(request)));
-    LogCommit(Origin::kScraped, wire::AsBytes(request));
-    commits.push_back(std::move(request));
-  }
-  return commits;
-}
-
-Status ProducerTap::TakeCommit(Bytes request) {
-  if (watch_) watch_->LookIfDue();
-  RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
-  return CountCommit(commit_.for_log());
-}
-
-Status ProducerTap::CountCommit(Bytes request) {
-  if (!parser_.Parse(request))
-    return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
-  for (const ChunkToMove& chunk : parser_.chunks()) {
-    const BufferId target = TargetBufferOf(chunk.target_buffer);
-    NoteTarget(target);
-    if (!chunk.data) continue;  // the service skips it, too
-    ++recording_.counts.chunks;
-    recording_.counts.chunk_bytes += chunk.data->size();
-    recording_.buffers.CountChunk(target);
-  }
-  for (const ChunkToPatch& patch : parser_.patches())
-    NoteTarget(TargetBufferOf(patch.target_buffer));
-  return {};
-}
-
-void ProducerTap::LogCommit(Origin origin, Bytes request) {
-  if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
-}
-
-void ProducerTap::NoteTarget(BufferId target) {
-  recording_.flushes.OnPassed(target);
-  unconfirmed_.insert(target);
-}
-
-void ProducerTap::OnHeld(std::chrono::nanoseconds held) {
-  if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
-  const auto ns = static_cast<uint64_t>(held.count());
-  recording_.log.MarkInexact({.reason = InexactReason::kHeld,
-                              .producer = producer_,
-                              .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
-                              .held_ns = ns});
-}
-
-void ProducerTap::OnAllHandled() {
-  LogUnlogged();
-  unconfirmed_.clear();
-}
-
-void ProducerTap::OnDisconnect(FrameSocket* service) {
-  if (!connected_) return;
-  if (!std::exchange(collected_, {}).empty()) collected_log_.clear();  // it was never sent
-  if (service != nullptr && !is_scraped_) Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
-  if (!unlogged_.empty() || !collected_log_.empty()) {
-    std::set<BufferId> shared = unconfirmed_;
-    std::erase_if(shared, [this](BufferId id) { return !recording_.IsShared({id}); });
-    MarkUnordered(shared);
-  }
-  LogUnlogged();
-  SetTargets({});
-  recording_.connected.erase(recording_.connected.find(name_));
-  std::erase_if(recording_.instances,
-                [this](const auto& instance) { return instance.first.first == producer_; });
-  if (watch_) watch_->LookNow(/*always=*/true);
-  watch_.reset();
-  recording_.log.Append(ProducerDisconnected{producer_});
-}
-
-bool ProducerTap::WantsScrape() const {
-  // What a producer has for a session that never asks it to flush is never acknowledged.
-  return IsLeftOut(recording_.instances, producer_);
-}
-
-void ProducerTap::Scrape(FrameSocket& service) {
-  if (watch_) watch_->LookIfDue();  // it may commit nothing for long
-  const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
-  if (!commits.empty()) Confirm();
-  Send(commits, service);
-}
-
-OrderedBuffers ProducerTap::BuffersOf(const ipc::Frame* next) const {
-  // It may commit before the recorder has seen what its data sources write to.
-  const bool all = targets_.empty() || recording_.flushes.IsCloning();
-  const bool collected = next != nullptr && !all && MayCollect(*next);
-  // A command that arrives before a reply hides the reply's place among those of others.
-  const bool shared = collected && !recording_.buffers.ExpectsCommands(EventLoop::Clock::now());
-  return {.all = all, .collected = collected, .shared = shared, .ids = targets_};
-}
-
-Status ProducerTap::OnReply(ipc::MethodName method, uint64_t, const ipc::InvokeMethodReply& reply,
-                            PassingFrame& frame) {
-  if (!reply.success) return {};
-  if (method == ipc::MethodName::kGetAsyncCommand) return OnCommand(reply.reply, frame);
-  if (method != ipc::MethodName::kInitializeConnection) return {};
-  RS_ASSIGN_OR_RETURN(const auto answer, Decode<ipc::InitializeConnectionReply>(reply.reply));
-  may_patch_directly_ = answer.direct_patching;
-  if (!answer.uses_provided_shared_memory) {  // what the producer has provided, if it has
+  void OnDisconnect(FrameSocket* service) override {
+    if (!connected_) return;
+    if (!std::exchange(collected_, {}).empty()) collected_log_.clear();  // it was never sent
+    if (service != nullptr && !is_scraped_)
+      Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
+    if (!unlogged_.empty() || !collected_log_.empty()) {
+      std::set<BufferId> shared = unconfirmed_;
+      std::erase_if(shared, [this](BufferId id) { return !recording_.IsShared({id}); });
+      MarkUnordered(shared);
+    }
+    LogUnlogged();
+    SetTargets({});
+    recording_.connected.erase(recording_.connected.find(name_));
+    std::erase_if(recording_.instances,
+                  [this](const auto& instance) { return instance.first.first == producer_; });
+    if (watch_) watch_->LookNow(/*always=*/true);
     watch_.reset();
-    memory_.reset();
+    recording_.log.Append(ProducerDisconnected{producer_});
   }
-  if (answer.use_emulation)
-    recording_.log.Append(SharedMemorySetUp{.producer = producer_, .size = 0, .page_size = 0});
-  return {};
-}
+  ipc::MethodName ConfirmingMethod() const override {
+    return collected_.empty() ? ipc::MethodName::kSync : ipc::MethodName::kCommitData;
+  }
+  std::string ConfirmingArgs() override { return std::exchange(collected_, {}); }
+  void OnAllHandled() override {
+    LogUnlogged();
+    unconfirmed_.clear();
+  }
 
-Status ProducerTap::OnCommand(Bytes reply, const PassingFrame& frame) {
-  RS_ASSIGN_OR_RETURN(const auto command, Decode<ipc::AsyncCommand>(reply));
-  if (command.setup_tracing && !frame.fds.empty()) {
-    const uint64_t kb = command.setup_tracing->page_size_kb;
-    if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
-      return Fail(ErrorCode::kCorrupt, fmt::format("sent shared memory with pages of {} KiB", kb));
-    RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
+  Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service) {
+    RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
+    wants_scraping_ = init.scraping_mode == ipc::kScrapingEnabled;
+    if (!connected_) {
+      connected_ = true;
+      if (++recording_.last_producer == 0) ++recording_.last_producer;  // 0 is not used
+      producer_ = ProducerId{recording_.last_producer};
+      name_ = init.producer_name;
+      recording_.connected.insert(name_);
+      ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
+      record.seen_uid = ::geteuid();
+      record.seen_pid = ::getpid();
+      record.name = name_;
+      if (init.scraping_mode != 0) record.scraping = static_cast<uint32_t>(init.scraping_mode);
+      if (init.size_hint != 0) record.smb_size_hint = init.size_hint;
+      if (init.page_size_hint != 0) record.page_size_hint = init.page_size_hint;
+      record.sdk = init.sdk_version;
+      recording_.log.Append(std::move(record));
+    }
+    if (init.provides_shared_memory && !frame.fds.empty()) {
+      // The service uses it or makes another, as its reply shows.
+      const auto hint = static_cast<size_t>(init.page_size_hint);
+      RS_RETURN_IF_ERROR(
+          UseMemory(frame.fds.front(), smb::IsPageSize(hint) ? hint : smb::kMinPageBytes));
+    }
+    std::string edited;
+    if (wants_scraping_) {  // if a field occurs twice, the last one counts
+      std::string args(wire::AsText(invoke.args));
+      wire::AppendUint(args, proto::InitializeConnectionRequest::kSmbScrapingMode,
+                       ipc::kScrapingDisabled);
+      ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(args));
+      frame.frame.whole = wire::AsBytes(edited);
+    }
+    service.Queue(std::move(frame));
+    return {};
   }
-  if (command.set_up) OnInstance(*command.set_up, reply);
-  if (command.start) {
-    OnInstance(*command.start, reply);
-    const auto instance = recording_.instances.find({producer_, command.start->instance});
-    if (instance != recording_.instances.end() && instance->second.session)
-      recording_.buffers.MarkStarted(*instance->second.session);
-    recording_.log.Append(
-        DataSourceStarted{.producer = producer_, .instance = command.start->instance});
-  }
-  if (command.flush) OnFlush(*command.flush);
-  if (command.clear_state) {
-    recording_.log.Append(
-        StateClearRequested{.producer = producer_, .instances = command.clear_state->instances});
-  }
-  if (command.stop) {
-    recording_.instances.erase({producer_, command.stop->instance});
-    recording_.log.Append(
-        DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
-  }
-  return {};
-}
 
-void ProducerTap::OnFlush(const ipc::FlushCommand& flush) {
-  // The service scrapes all producers when those that it asked have acknowledged.
-  if (!WantsScrape() && flush.request_id != recording_.last_flush) {
-    recording_.last_flush = flush.request_id;
-    recording_.scrape_unasked();
+  Status OnCommit(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service) {
+    const std::optional<uint64_t> flush = FlushIn(invoke.args);
+    if (!flush) {
+      RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
+      LogCommit(commit_.origin(), commit_.for_log());
+      Confirm();
+      service.Queue(std::move(frame));
+      return {};
+    }
+    std::string edited, rest;
+    CommitRequestBuilder(rest).SetFlushRequestId(*flush);
+    if (wire::AsText(invoke.args) != rest) {  // its chunks were sent before
+      ipc::AppendWithArgs(edited, frame.frame, wire::AsBytes(rest));
+      frame.frame.whole = wire::AsBytes(edited);
+    }
+    service.Queue(std::move(frame));
+    recording_.log.Append(FlushAcknowledged{producer_, *flush});
+    // The service clones in a task of its own: what follows must not overtake that.
+    if (recording_.flushes.IsCloning(targets_)) Take(Step::kFill);
+    recording_.flushes.OnAcknowledged(producer_, *flush);
+    return {};
   }
-  const FlushRequested record{.flush = flush.request_id,
-                              .producer = producer_,
-                              .instances = flush.instances,
-                              .flags = flush.flags};
-  recording_.log.Append(record);
-  recording_.flushes.OnRequested(record);
-}
 
-void ProducerTap::OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {
-  const std::pair key(producer_, instance.instance);
-  if (recording_.instances.contains(key)) return;  // set up before it was started
-  const BufferId target = CutToBufferId(instance.config.target_buffer);
-  std::set<BufferId> targets = targets_;
-  std::erase_if(targets, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
-  targets.insert(target);
-  SetTargets(std::move(targets));
-  const auto session =
-      recording_.buffers.OnTarget({.data_source = instance.config.name,
-                                   .buffer = target,
-                                   .service_session = instance.config.tracing_session_id,
-                                   .own = OwnFieldsOf(ipc::DataSourceConfigOf(command))});
-  const auto no_flush = no_flush_.find(instance.config.name);
-  recording_.instances[key] = {.session = session,
-                               .target = target,
-                               .flushes = no_flush == no_flush_.end() || !no_flush->second};
-  recording_.log.Append(
-      DataSourceSetUp{.producer = producer_,
-                      .instance = instance.instance,
-                      .name = instance.config.name,
-                      .target_buffer = target,
-                      .session = session,
-                      .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
+  /// Logs a request that concerns data sources, writers or triggers.
+  Status LogRequest(ipc::MethodName method, Bytes args) {
+    using enum ipc::MethodName;
+    if (method == kRegisterDataSource || method == kUpdateDataSource) {
+      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterDataSource>(args));
+      const ipc::DataSourceDescriptor& descriptor = request.descriptor;
+      no_flush_[descriptor.name] = descriptor.no_flush;
+      recording_.log.Append(
+          DataSourceRegistered{.producer = producer_,
+                               .name = descriptor.name,
+                               .no_flush = descriptor.no_flush,
+                               .will_notify_on_start = descriptor.will_notify_on_start,
+                               .will_notify_on_stop = descriptor.will_notify_on_stop,
+                               .handles_state_clear = descriptor.handles_state_clear,
+                               .protovm_program = descriptor.protovm_program});
+    } else if (method == kUnregisterDataSource) {
+      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterDataSource>(args));
+      no_flush_.erase(request.name);
+      recording_.log.Append(DataSourceUnregistered{.producer = producer_, .name = request.name});
+    } else if (method == kRegisterTraceWriter) {
+      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
+      const WriterId writer = CutToWriterId(request.writer);
+      const BufferId buffer = CutToBufferId(request.target_buffer);
+      if (writers_.insert_or_assign(writer, buffer).second) ++recording_.counts.sequences;
+      if (memory_ != nullptr) memory_->OnNewWriter(writer);
+      if (std::set<BufferId> targets = targets_; targets.insert(buffer).second)
+        SetTargets(std::move(targets));
+      recording_.log.Append(
+          WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
+    } else if (method == kUnregisterTraceWriter) {
+      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+      writers_.erase(CutToWriterId(request.writer));
+      recording_.log.Append(
+          WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});
+    } else if (method == kNotifyDataSourceStarted || method == kNotifyDataSourceStopped) {
+      RS_ASSIGN_OR_RETURN(const auto notification, Decode<ipc::NotifyDataSource>(args));
+      recording_.log.Append(DataSourceNotified{.producer = producer_,
+                                               .instance = notification.instance,
+                                               .stopped = method == kNotifyDataSourceStopped});
+    } else if (method == kActivateTriggers) {
+      RS_ASSIGN_OR_RETURN(const auto triggers, Decode<ipc::ActivateTriggers>(args));
+      for (const std::string& name : triggers.names)
+        recording_.log.Append(TriggerActivated{.producer = producer_, .name = name});
+    }
+    return {};
+  }
+
+  Status OnCommand(Bytes reply, const PassingFrame& frame) {
+    RS_ASSIGN_OR_RETURN(const auto command, Decode<ipc::AsyncCommand>(reply));
+    if (command.setup_tracing && !frame.fds.empty()) {
+      const uint64_t kb = command.setup_tracing->page_size_kb;
+      if (kb > smb::kMaxPageBytes || !smb::IsPageSize(kb * kBytesPerKb))
+        return Fail(ErrorCode::kCorrupt,
+                    fmt::format("sent shared memory with pages of {} KiB", kb));
+      RS_RETURN_IF_ERROR(UseMemory(frame.fds.front(), static_cast<size_t>(kb) * kBytesPerKb));
+    }
+    if (command.set_up) OnInstance(*command.set_up, reply);
+    if (command.start) {
+      OnInstance(*command.start, reply);
+      const auto instance = recording_.instances.find({producer_, command.start->instance});
+      if (instance != recording_.instances.end() && instance->second.session)
+        recording_.buffers.MarkStarted(*instance->second.session);
+      recording_.log.Append(
+          DataSourceStarted{.producer = producer_, .instance = command.start->instance});
+    }
+    if (command.flush) OnFlush(*command.flush);
+    if (command.clear_state) {
+      recording_.log.Append(
+          StateClearRequested{.producer = producer_, .instances = command.clear_state->instances});
+    }
+    if (command.stop) {
+      recording_.instances.erase({producer_, command.stop->instance});
+      recording_.log.Append(
+          DataSourceStopped{.producer = producer_, .instance = command.stop->instance});
+    }
+    return {};
+  }
+
+  void OnInstance(const ipc::DataSourceInstance& instance, Bytes command) {
+    const std::pair key(producer_, instance.instance);
+    if (recording_.instances.contains(key)) return;  // set up before it was started
+    const BufferId target = CutToBufferId(instance.config.target_buffer);
+    std::set<BufferId> targets = targets_;
+    std::erase_if(targets, [this](BufferId id) { return recording_.buffers.IsFreed(id); });
+    targets.insert(target);
+    SetTargets(std::move(targets));
+    const auto session =
+        recording_.buffers.OnTarget({.data_source = instance.config.name,
+                                     .buffer = target,
+                                     .service_session = instance.config.tracing_session_id,
+                                     .own = OwnFieldsOf(ipc::DataSourceConfigOf(command))});
+    const auto no_flush = no_flush_.find(instance.config.name);
+    recording_.instances[key] = {.session = session,
+                                 .target = target,
+                                 .flushes = no_flush == no_flush_.end() || !no_flush->second};
+    recording_.log.Append(
+        DataSourceSetUp{.producer = producer_,
+                        .instance = instance.instance,
+                        .name = instance.config.name,
+                        .target_buffer = target,
+                        .session = session,
+                        .config = std::string(wire::AsText(ipc::DataSourceConfigOf(command)))});
+  }
+  void OnFlush(const ipc::FlushCommand& flush) {
+    // The service scrapes all producers when those that it asked have acknowledged.
+    if (!WantsScrape() && flush.request_id != recording_.last_flush) {
+      recording_.last_flush = flush.request_id;
+      recording_.scrape_unasked();
+    }
+    const FlushRequested record{.flush = flush.request_id,
+                                .producer = producer_,
+                                .instances = flush.instances,
+                                .flags = flush.flags};
+    recording_.log.Append(record);
+    recording_.flushes.OnRequested(record);
+  }
+  Status UseMemory(const UniqueFd& fd, size_t page_bytes) {
+    RS_ASSIGN_OR_RETURN(auto shared, SharedMemory::Open(fd));
+    watch_.reset();
+    memory_ = std::make_unique<ProducerMemory>(std::move(shared), page_bytes);
+    recording_.log.Append(SharedMemorySetUp{.producer = producer_,
+                                            .size = memory_->size(),
+                                            .page_size = page_bytes,
+                                            .direct_patching = may_patch_directly_});
+    if (recording_.looks)
+      watch_.emplace(*memory_, producer_, recording_.log, recording_.loop, recording_.looks_from);
+    return {};
+  }
+
+  /// Returns true if nothing else that commits to its buffers or reads them can be under way.
+  bool IsAlone() const {
+    if (!targets_.empty()) return !recording_.IsShared(targets_);
+    return recording_.connected.size() < 2 && !recording_.files.any() &&
+           recording_.read_freely.empty();
+  }
+  void SetTargets(std::set<BufferId> targets) {
+    Replace(recording_.writers, targets_, std::move(targets));
+  }
+
+  /// Its commits so far are handled in the order of the log only if they are confirmed.
+  void Confirm() { Take(IsAlone() ? Step::kPass : Step::kFill); }
+  /// Returns true for a commit that can be sent as a part of another, and has no effect at once.
+  bool MayCollect(const ipc::Frame& frame) const {
+    if (IsAlone() || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
+    const auto& invoke = std::get<ipc::InvokeMethod>(frame.body);
+    if (!invoke.drop_reply || invoke.args.size() > kMaxCollectedBytes) return false;
+    return !FlushIn(invoke.args);
+  }
+
+  /// Logs what the producer has sent: once the service has confirmed it, unless it is alone.
+  void Log(OpBody body) {
+    if (IsAlone() && unlogged_.empty()) return recording_.log.Append(std::move(body));
+    unlogged_.emplace_back(Op{.time_ns = {}, .body = std::move(body)});
+    if (memory_ != nullptr) memory_->SetUnlogged(true);
+  }
+
+  /// Logs what waits for the service's confirmation.
+  void LogUnlogged() {
+    if (!collected_log_.empty())
+      recording_.log.Append(Commit{.producer = producer_,
+                                   .origin = collected_origin_,
+                                   .request = wire::AsBytes(collected_log_)});
+    collected_log_.clear();
+    for (const StoredOp& record : std::exchange(unlogged_, {}))
+      recording_.log.Append(record.op().body);
+    if (memory_ != nullptr) memory_->SetUnlogged(false);
+  }
+
+  /// Takes what a commit has in shared memory, and counts it, before it is sent. kCorrupt: it is
+  /// not well-formed.
+  Status TakeCommit(Bytes request) {
+    if (watch_) watch_->LookIfDue();
+    RS_RETURN_IF_ERROR(commit_.Read(request, memory_.get()));
+    return CountCommit(commit_.for_log());
+  }
+
+  Status CountCommit(Bytes request) {
+    if (!parser_.Parse(request))
+      return Fail(ErrorCode::kCorrupt, "sent a commit that is not well-formed protobuf");
+    for (const ChunkToMove& chunk : parser_.chunks()) {
+      const BufferId target = TargetBufferOf(chunk.target_buffer);
+      NoteTarget(target);
+      if (!chunk.data) continue;  // the service skips it, too
+      ++recording_.counts.chunks;
+      recording_.counts.chunk_bytes += chunk.data->size();
+      recording_.buffers.CountChunk(target);
+    }
+    for (const ChunkToPatch& patch : parser_.patches())
+      NoteTarget(TargetBufferOf(patch.target_buffer));
+    return {};
+  }
+  void LogCommit(Origin origin, Bytes request) {
+    if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
+  }
+
+  /// A commit to this buffer is about to be sent.
+  void NoteTarget(BufferId target) {
+    recording_.flushes.OnPassed(target);
+    unconfirmed_.insert(target);
+  }
+
+  /// Scrapes and logs what is found. @return the commits that bring it to the service
+  std::vector<std::string> TakeScraped(ProducerMemory::Scrape which) {
+    std::vector<std::string> commits;
+    if (!wants_scraping_ || memory_ == nullptr) return commits;
+    std::string data;
+    std::vector<smb::FoundChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
+    std::erase_if(chunks, [this](const smb::FoundChunk& chunk) {
+      return recording_.buffers.IsFreed(writers_.at(chunk.header.writer));
+    });
+    for (size_t next = 0; next < chunks.size();) {
+      std::string request;
+      CommitRequestBuilder builder(request);
+      do {
+        const smb::FoundChunk& chunk = chunks[next++];
+        builder.AddChunk({.page = chunk.place.page,
+                          .index = chunk.place.chunk,
+                          .target_buffer = Raw(writers_.at(chunk.header.writer)),
+                          .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
+                          .incomplete = !chunk.complete});
+      } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
+      static_cast<void>(CountCommit(wire::AsBytes(request)));
+      LogCommit(Origin::kScraped, wire::AsBytes(request));
+      commits.push_back(std::move(request));
+    }
+    return commits;
+  }
+  void Send(const std::vector<std::string>& commits, FrameSocket& service) {
+    for (const std::string& commit : commits)
+      Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
+  }
+
+  const PeerIdentity peer_;
+  ProducerId producer_{};
+  std::string name_;
+  bool connected_ = false;           // has initialized its connection
+  bool wants_scraping_ = false;      // asked the service for it
+  bool may_patch_directly_ = false;  // the service lets it
+  std::unique_ptr<ProducerMemory> memory_;
+  std::optional<MemoryWatch> watch_;  // of memory_
+  std::map<WriterId, BufferId> writers_;
+  std::map<std::string, bool> no_flush_;  // by data source
+  std::set<BufferId> targets_;            // of its data sources
+  std::set<BufferId> unconfirmed_;        // has committed to
+  CommitReader commit_;
+  CommitRequestParser parser_;
+  // Commits to be sent as one request: their chunks, and then their patches.
+  std::string collected_;
+  std::string collected_log_;  // as the log has it
+  Origin collected_origin_ = Origin::kShm;
+  std::vector<StoredOp> unlogged_;
+  bool is_scraped_ = false;  // for the last time
+};
+
+}  // namespace
+
+std::unique_ptr<Tap> NewProducerTap(RecordingState& recording, PeerIdentity peer) {
+  return std::make_unique<ProducerTap>(recording, peer);
 }
 
 }  // namespace ringscope

@@ -41,16 +41,6 @@ constexpr std::chrono::seconds kEndTimeout{3};
 constexpr uint64_t kMaxWarnings = 5;
 constexpr uint64_t kPartsKept = 16;  // unless the parts' size is chosen
 
-/// Contents and exactness of a recording, at its end.
-struct RecordSummary {
-  const RecordArgs& args;
-  const LogFiles& files;
-  const RecordCounts& counts;
-  LogQueue::State queue;
-  RecordingEnded seen;
-  std::optional<TraceCheck> check = {};
-};
-
 /// "12 records (1.2MiB) in 2 gaps could not be written in time"; "none".
 std::string DroppedText(const LogQueue::State& queue) {
   if (queue.gaps == 0) return "none";
@@ -61,83 +51,19 @@ std::string DroppedText(const LogQueue::State& queue) {
 
 /// "cap.tblog", "cap.tblog and 3 further parts", "parts 7 to 22 of cap.tblog (those before were
 /// removed)"
-std::string FilesText(const RecordSummary& summary) {
-  const std::string& output = summary.args.log.path;
-  const uint32_t last = summary.files.parts() - 1;
+std::string FilesText(const LogFiles& files, const std::string& output) {
+  const uint32_t last = files.parts() - 1;
   if (last == 0) return output;
-  if (summary.files.first_part() == 0)
-    return fmt::format("{} and {}", output, Count(last, "further part"));
-  return fmt::format("parts {} to {} of {} (those before were removed: --keep)",
-                     summary.files.first_part(), last, output);
+  if (files.first_part() == 0) return fmt::format("{} and {}", output, Count(last, "further part"));
+  return fmt::format("parts {} to {} of {} (those before were removed: --keep)", files.first_part(),
+                     last, output);
 }
 
 /// Reports if producers connect to the service directly.
-std::string UnseenText(const RecordSummary& summary) {
-  if (LacksProducers(summary.seen.verdicts)) return "some take part: see below";
-  if (summary.counts.checks == 0) return "not known: the service was not asked";
-  return fmt::format("none take part, as the service reported {}",
-                     Count(summary.counts.checks, "time"));
-}
-
-/// Text goes to standard error, below the recorder's other messages; a document to standard output.
-void ReportSummary(Console& console, const RecordSummary& summary) {
-  constexpr size_t kIndent = 2;
-  const RecordingEnded& seen = summary.seen;
-  const RecordCounts& counts = summary.counts;
-  const std::string& output = summary.args.log.path;
-  Report report(console, summary.args.format, "record");
-  Table facts({{.title = ""}, {.title = ""}});
-  const auto add = [&](const char* title, const std::string& text, Json data) {
-    facts.AddRow({title, text});
-    report.Data(std::move(data));
-  };
-  report.Data({{"exact", seen.verdicts.empty()}, {"inexact", FieldsToJson(seen.verdicts)}});
-  add("written",
-      fmt::format("{}, {}", FilesText(summary), HumanSize(summary.files.bytes_written())),
-      {{"output", output},
-       {"ending", Name(seen.ending)},
-       {"first_part", summary.files.first_part()},
-       {"parts", summary.files.parts()},
-       {"file_bytes", summary.files.bytes_written()}});
-  add("sessions", WithCommas(seen.sessions), {{"sessions", seen.sessions}});
-  add("producers",
-      fmt::format("{}, {}", WithCommas(counts.producers), Count(counts.sequences, "sequence")),
-      {{"producers", counts.producers}, {"sequences", counts.sequences}});
-  add("others", UnseenText(summary), {{"producers_checked", counts.checks}});
-  add("chunks", fmt::format("{}, {}", WithCommas(counts.chunks), HumanSize(counts.chunk_bytes)),
-      {{"chunks", counts.chunks}, {"chunk_bytes", counts.chunk_bytes}});
-  add("dropped", DroppedText(summary.queue),
-      {{"recorder_gaps", summary.queue.gaps},
-       {"dropped_records", summary.queue.dropped_records},
-       {"dropped_bytes", summary.queue.dropped_bytes}});
-  const bool differs = summary.check && !summary.check->Same();
-  report.Data("compared", Json());
-  if (summary.check) {
-    const OutputDiff& diff = summary.check->diff;
-    const std::string trace = Printable(summary.args.compare);
-    add("compared",
-        summary.check->recorded
-            ? fmt::format("its replay differs from {} where the log has the reads: {}", trace,
-                          CountsText(*summary.check->recorded))
-            : ComparedText(diff, {fmt::format("its replay equals {}: {}", trace,
-                                              Count(diff.packets.b, "packet")),
-                                  "its replay differs from " + trace}),
-        {{"compared",
-          {{"trace", summary.args.compare},
-           {"same", !differs},
-           {"packets", diff.packets.b},
-           {"counts", FieldsToJson(diff.counts)}}}});
-  }
-  facts.AddRow({"next", differs ? fmt::format("ringscope diff {} {}", output, summary.args.compare)
-                                : "ringscope info " + output});
-  if (report.is_json()) {
-    static_cast<void>(report.Finish());
-    return static_cast<void>(console.Flush());
-  }
-  std::string text = Wrap(VerdictSentence(seen.verdicts, counts.chunks == 0), size_t{0}) + "\n" +
-                     VerdictLines(seen.verdicts, kIndent) + facts.Text(kIndent);
-  while (text.ends_with('\n')) text.pop_back();
-  console.Say(text);
+std::string UnseenText(const Verdicts& verdicts, uint64_t checks) {
+  if (LacksProducers(verdicts)) return "some take part: see below";
+  if (checks == 0) return "not known: the service was not asked";
+  return fmt::format("none take part, as the service reported {}", Count(checks, "time"));
 }
 
 /// One run of the command: sets everything up, waits for the end, reports.
@@ -145,23 +71,277 @@ class RecordingRun {
  public:
   RecordingRun(const RecordArgs& args, Context& context) : args_(args), context_(context) {}
 
-  Result<ExitCode> Run();
+  Result<ExitCode> Run() {
+    RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
+    RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
+    RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
+    // A log of nothing would be in the way of the next try.
+    if (!args_.command.empty()) RS_RETURN_IF_ERROR(ChildProcess::Check(args_.command.front()));
+    // The sockets first: where another recorder has them, its log may be the same file.
+    RS_ASSIGN_OR_RETURN(std::vector<Listener> listeners, Recorder::Listen(options));
+    RS_ASSIGN_OR_RETURN(log_, OpenLog());
+    RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), *log_,
+                                                    [this](const std::string& text, int32_t pid) {
+                                                      Warn(text, pid);
+                                                    }));
+    SayWhatIsRecorded(options);
+    recorder_->CheckService();
+    EventLoop::WatchHandle signal_watch;
+    RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
+      signals.Take();
+      const bool is_first = !stop_;
+      Stop(RecordingEnding::kSignal);
+      if (is_first) return;
+      stop_now_ = true;
+      signal_watch.reset();
+      signals.Restore();
+    }));
+    EventLoop::Timer duration;
+    if (args_.duration_ns) {
+      duration = loop_->CallAfter(std::chrono::nanoseconds(*args_.duration_ns),
+                                  [this] { Stop(RecordingEnding::kDuration); });
+    }
+    RS_RETURN_IF_ERROR(StartCommand(options));
+    OnTick();
+    loop_->RunUntil([this] { return stop_; });
+    Drain();
+    EndCommand();
+    if (const uint64_t served = recorder_->consumers_served(); served > 0)
+      context_.console.Warn(fmt::format("{} {} ended with the recording, before {} ended {}",
+                                        Count(served, "session"), served == 1 ? "was" : "were",
+                                        served == 1 ? "its consumer" : "their consumers",
+                                        served == 1 ? "it" : "them"));
+    recorder_->Stop();
+    const EventLoop::Timer timeout =
+        loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
+    loop_->RunUntil([this] { return recorder_->stopped(); });
+    return Finish();
+  }
 
  private:
-  Result<RecorderOptions> MakeOptions() const;
-  Result<std::unique_ptr<LogQueue>> OpenLog();
-  Status StartCommand(const RecorderOptions& options);
-  void SayWhatIsRecorded(const RecorderOptions& options);
+  Result<RecorderOptions> MakeOptions() const {
+    RecorderOptions options = args_.recorder;
+    const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
+    const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable,
+                              const char* option) -> Status {
+      if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
+      if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
+      if (sockets.listen != sockets.connect) return {};
+      return Fail(
+          ErrorCode::kUsage,
+          fmt::format("'{}' is both the service's socket and the recorder's", sockets.listen), {},
+          fmt::format("choose another with {}", option));
+    };
+    RS_RETURN_IF_ERROR(complete(options.producer, "producer", kProducerVariable, "--listen"));
+    if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
+      RS_RETURN_IF_ERROR(complete(options.consumer.emplace(args_.consumer), "consumer",
+                                  kConsumerVariable, "--consumer-listen"));
+    options.looks = true;
+    return options;
+  }
+
+  Result<std::unique_ptr<LogQueue>> OpenLog() {
+    LogFilesOptions files_options = args_.log;
+    if (const auto keep = files_options.keep) {
+      if (!files_options.max_size) files_options.max_size = *keep / kPartsKept;
+      if (*files_options.max_size > *keep / 2)
+        return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
+                    "at least two parts must fit: make the parts smaller, or keep more");
+    }
+    files_options.header = LiveHeader();
+    RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
+    return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
+  }
+
+  Status StartCommand(const RecorderOptions& options) {
+    if (args_.command.empty()) return {};
+    ::setenv(kProducerVariable, options.producer.listen.c_str(), /*overwrite=*/1);
+    if (options.consumer) ::setenv(kConsumerVariable, options.consumer->listen.c_str(), 1);
+    RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command));
+    return command_->WatchEnd(*loop_, [this](std::string ending) {
+      command_ending_ = std::move(ending);
+      Stop(RecordingEnding::kProgram);
+    });
+  }
+
+  void SayWhatIsRecorded(const RecorderOptions& options) {
+    Console& console = context_.console;
+    const auto say = [&](const PortSockets& sockets, const char* clients, const char* variable) {
+      console.Say(fmt::format("{} connect to {} and are forwarded to {}", clients, sockets.listen,
+                              sockets.connect));
+      if (args_.command.empty())
+        console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
+    };
+    say(options.producer, "producers", kProducerVariable);
+    if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
+    if (!options.consumer && options.buffers.empty()) {
+      console.Warn(
+          "the buffers' sizes are not known, but a replay needs them: record the consumer "
+          "too (--consumer-listen), or give --buffer");
+    }
+  }
+
   /// @param pid of the client that it is about; -1: of none
-  void Warn(const std::string& text, int32_t pid = -1);
-  void OnTick();
+  void Warn(const std::string& text, int32_t pid = -1) {
+    const uint64_t count = ++warnings_[{pid, pid < 0 ? text : std::string()}];
+    if (count > kMaxWarnings) return;
+    context_.console.Warn(text);
+    if (count == kMaxWarnings)
+      context_.console.Warn(pid < 0
+                                ? std::string("this warning is not repeated any more")
+                                : fmt::format("further warnings about pid {} are not shown", pid));
+  }
+
+  void OnTick() {
+    const LogQueue::State queue = log_->state();
+    if (queue.waiting.has_value() != std::exchange(waits_for_disk_, queue.waiting.has_value()))
+      Warn(queue.waiting
+               ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
+                             queue.waiting->ToString(), HumanSize(args_.queue_bytes))
+               : "writing the log has resumed");
+    if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
+      Warn(
+          "the log cannot be written fast enough: it has recorder gaps where records were dropped");
+    ReportFailure();
+    tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
+  }
+
   /// Lets the sessions end that consumers have through the recorder.
-  void Drain();
-  void EndCommand();
-  void ReportFailure();
+  void Drain() {
+    const uint64_t served = recorder_->consumers_served();
+    if (served == 0 || stop_now_) return;
+    recorder_->StopListening();
+    context_.console.Say(fmt::format(
+        "{} {} still served: recording ends with {}; no more clients can connect; a "
+        "second signal ends it now",
+        Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
+    loop_->RunUntil([this] { return stop_now_ || recorder_->consumers_served() == 0; });
+  }
+
+  void EndCommand() {
+    if (command_ == nullptr || command_ending_) return;
+    command_->Terminate();
+    bool late = false;
+    const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
+    loop_->RunUntil([&] { return command_ending_ || late; });
+    if (!command_ending_) {
+      Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
+                       args_.command.front(), command_->pid()));
+    }
+  }
+
+  void ReportFailure() {
+    const std::optional<Error> failure = log_->state().failure;
+    if (!failure || failure_reported_) return;
+    failure_reported_ = true;
+    context_.console.PrintError(
+        fmt::format("recording has stopped: {}; the session continues", failure->ToString()));
+  }
+
   /// Replays the log, and compares with the trace that was asked for.
-  Result<TraceCheck> Compare();
-  ExitCode Finish();
+  Result<TraceCheck> Compare() {
+    KeptText ignored;
+    Streams silent{context_.console.streams().out, ignored, {}, true};
+    Console console(silent);
+    Context muted{console, context_.threads, context_.files};
+    SessionReader sessions(muted, {.paths = {args_.log.path}}, "comparing");
+    RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
+    if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
+    return CheckWithTrace(muted, sessions, {}, args_.compare, 0);
+  }
+
+  /// Text goes to standard error, below the recorder's other messages; a document to standard
+  /// output.
+  void ReportSummary(const RecordingEnded& seen, const LogQueue::State& queue,
+                     const std::optional<TraceCheck>& check) {
+    constexpr size_t kIndent = 2;
+    Console& console = context_.console;
+    const LogFiles& files = log_->files();
+    const RecordCounts& counts = recorder_->counts();
+    const std::string& output = args_.log.path;
+    Report report(console, args_.format, "record");
+    Table facts({{.title = ""}, {.title = ""}});
+    const auto add = [&](const char* title, const std::string& text, Json data) {
+      facts.AddRow({title, text});
+      report.Data(std::move(data));
+    };
+    report.Data({{"exact", seen.verdicts.empty()}, {"inexact", FieldsToJson(seen.verdicts)}});
+    add("written",
+        fmt::format("{}, {}", FilesText(files, output), HumanSize(files.bytes_written())),
+        {{"output", output},
+         {"ending", Name(seen.ending)},
+         {"first_part", files.first_part()},
+         {"parts", files.parts()},
+         {"file_bytes", files.bytes_written()}});
+    add("sessions", WithCommas(seen.sessions), {{"sessions", seen.sessions}});
+    add("producers",
+        fmt::format("{}, {}", WithCommas(seen.producers), Count(counts.sequences, "sequence")),
+        {{"producers", seen.producers}, {"sequences", counts.sequences}});
+    add("others", UnseenText(seen.verdicts, counts.checks), {{"producers_checked", counts.checks}});
+    add("chunks", fmt::format("{}, {}", WithCommas(counts.chunks), HumanSize(counts.chunk_bytes)),
+        {{"chunks", counts.chunks}, {"chunk_bytes", counts.chunk_bytes}});
+    add("dropped", DroppedText(queue),
+        {{"recorder_gaps", queue.gaps},
+         {"dropped_records", queue.dropped_records},
+         {"dropped_bytes", queue.dropped_bytes}});
+    const bool differs = check && !check->Same();
+    report.Data("compared", Json());
+    if (check) {
+      const OutputDiff& diff = check->diff;
+      const std::string trace = Printable(args_.compare);
+      add("compared",
+          check->recorded
+              ? fmt::format("its replay differs from {} where the log has the reads: {}", trace,
+                            CountsText(*check->recorded))
+              : ComparedText(diff, {fmt::format("its replay equals {}: {}", trace,
+                                                Count(diff.packets.b, "packet")),
+                                    "its replay differs from " + trace}),
+          {{"compared",
+            {{"trace", args_.compare},
+             {"same", !differs},
+             {"packets", diff.packets.b},
+             {"counts", FieldsToJson(diff.counts)}}}});
+    }
+    facts.AddRow({"next", differs ? fmt::format("ringscope diff {} {}", output, args_.compare)
+                                  : "ringscope info " + output});
+    if (report.is_json()) {
+      static_cast<void>(report.Finish());
+      return static_cast<void>(console.Flush());
+    }
+    std::string text = Wrap(VerdictSentence(seen.verdicts, counts.chunks == 0), size_t{0}) + "\n" +
+                       VerdictLines(seen.verdicts, kIndent) + facts.Text(kIndent);
+    while (text.ends_with('\n')) text.pop_back();
+    console.Say(text);
+  }
+
+  ExitCode Finish() {
+    Console& console = context_.console;
+    const Status closed = log_->Close(ending_);
+    ReportFailure();
+    const bool command_failed = command_ending_ && !command_ending_->empty();
+    if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
+    if (!closed) return ExitCode::kFailed;
+    const LogQueue::State queue = log_->state();
+    std::optional<TraceCheck> compared;
+    if (queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(queue));
+    std::optional<Error> not_compared;
+    if (!args_.compare.empty()) {
+      Result<TraceCheck> check = Compare();
+      if (check)
+        compared = *std::move(check);
+      else
+        not_compared = std::move(check).error();
+    }
+    ReportSummary(log_->files().Ended(ending_), queue, compared);
+    if (not_compared) {
+      console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
+                                     not_compared->ToString()));
+      return ExitCode::kFailed;
+    }
+    const bool differs = compared && !compared->Same();
+    return queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
+  }
+
   /// Ends the recording; the first reason counts.
   void Stop(RecordingEnding why) {
     if (!std::exchange(stop_, true)) ending_ = why;
@@ -184,206 +364,6 @@ class RecordingRun {
   std::map<std::pair<int32_t, std::string>, uint64_t> warnings_;
   EventLoop::Timer tick_;
 };
-
-Result<RecorderOptions> RecordingRun::MakeOptions() const {
-  RecorderOptions options = args_.recorder;
-  const std::string suffix = args_.command.empty() ? "" : fmt::format("-{}", ::getpid());
-  const auto complete = [&](PortSockets& sockets, const char* kind, const char* variable,
-                            const char* option) -> Status {
-    if (sockets.listen.empty()) sockets.listen = fmt::format("/tmp/ringscope-{}{}", kind, suffix);
-    if (sockets.connect.empty()) sockets.connect = DefaultServiceSocket(variable, kind);
-    if (sockets.listen != sockets.connect) return {};
-    return Fail(ErrorCode::kUsage,
-                fmt::format("'{}' is both the service's socket and the recorder's", sockets.listen),
-                {}, fmt::format("choose another with {}", option));
-  };
-  RS_RETURN_IF_ERROR(complete(options.producer, "producer", kProducerVariable, "--listen"));
-  if (!args_.consumer.listen.empty() || !args_.consumer.connect.empty())
-    RS_RETURN_IF_ERROR(complete(options.consumer.emplace(args_.consumer), "consumer",
-                                kConsumerVariable, "--consumer-listen"));
-  options.looks = true;
-  return options;
-}
-
-Result<std::unique_ptr<LogQueue>> RecordingRun::OpenLog() {
-  LogFilesOptions files_options = args_.log;
-  if (const auto keep = files_options.keep) {
-    if (!files_options.max_size) files_options.max_size = *keep / kPartsKept;
-    if (*files_options.max_size > *keep / 2)
-      return Fail(ErrorCode::kUsage, "--max-size is more than half of --keep", {},
-                  "at least two parts must fit: make the parts smaller, or keep more");
-  }
-  files_options.header = LiveHeader();
-  RS_ASSIGN_OR_RETURN(auto files, LogFiles::Create(std::move(files_options)));
-  return LogQueue::Create(std::move(files), {.capacity = static_cast<size_t>(args_.queue_bytes)});
-}
-
-Status RecordingRun::StartCommand(const RecorderOptions& options) {
-  if (args_.command.empty()) return {};
-  ::setenv(kProducerVariable, options.producer.listen.c_str(), /*overwrite=*/1);
-  if (options.consumer) ::setenv(kConsumerVariable, options.consumer->listen.c_str(), 1);
-  RS_ASSIGN_OR_RETURN(command_, ChildProcess::Start(args_.command));
-  return command_->WatchEnd(*loop_, [this](std::string ending) {
-    command_ending_ = std::move(ending);
-    Stop(RecordingEnding::kProgram);
-  });
-}
-
-void RecordingRun::SayWhatIsRecorded(const RecorderOptions& options) {
-  Console& console = context_.console;
-  const auto say = [&](const PortSockets& sockets, const char* clients, const char* variable) {
-    console.Say(fmt::format("{} connect to {} and are forwarded to {}", clients, sockets.listen,
-                            sockets.connect));
-    if (args_.command.empty())
-      console.Say(fmt::format("  for their environment: {}={}", variable, sockets.listen));
-  };
-  say(options.producer, "producers", kProducerVariable);
-  if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
-  if (!options.consumer && options.buffers.empty()) {
-    console.Warn(
-        "the buffers' sizes are not known, but a replay needs them: record the consumer "
-        "too (--consumer-listen), or give --buffer");
-  }
-}
-
-void RecordingRun::Warn(const std::string& text, int32_t pid) {
-  const uint64_t count = ++warnings_[{pid, pid < 0 ? text : std::string()}];
-  if (count > kMaxWarnings) return;
-  context_.console.Warn(text);
-  if (count == kMaxWarnings)
-    context_.console.Warn(pid < 0
-                              ? std::string("this warning is not repeated any more")
-                              : fmt::format("further warnings about pid {} are not shown", pid));
-}
-
-void RecordingRun::OnTick() {
-  const LogQueue::State queue = log_->state();
-  if (queue.waiting.has_value() != std::exchange(waits_for_disk_, queue.waiting.has_value()))
-    Warn(queue.waiting
-             ? fmt::format("{}; it is tried again each second, and up to {} are kept in memory",
-                           queue.waiting->ToString(), HumanSize(args_.queue_bytes))
-             : "writing the log has resumed");
-  if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
-    Warn("the log cannot be written fast enough: it has recorder gaps where records were dropped");
-  ReportFailure();
-  tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
-}
-
-void RecordingRun::ReportFailure() {
-  const std::optional<Error> failure = log_->state().failure;
-  if (!failure || failure_reported_) return;
-  failure_reported_ = true;
-  context_.console.PrintError(
-      fmt::format("recording has stopped: {}; the session continues", failure->ToString()));
-}
-
-void RecordingRun::EndCommand() {
-  if (command_ == nullptr || command_ending_) return;
-  command_->Terminate();
-  bool late = false;
-  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
-  loop_->RunUntil([&] { return command_ending_ || late; });
-  if (!command_ending_) {
-    Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
-                     args_.command.front(), command_->pid()));
-  }
-}
-
-void RecordingRun::Drain() {
-  const uint64_t served = recorder_->consumers_served();
-  if (served == 0 || stop_now_) return;
-  recorder_->StopListening();
-  context_.console.Say(fmt::format(
-      "{} {} still served: recording ends with {}; no more clients can connect; a "
-      "second signal ends it now",
-      Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
-  loop_->RunUntil([this] { return stop_now_ || recorder_->consumers_served() == 0; });
-}
-
-Result<ExitCode> RecordingRun::Run() {
-  RS_ASSIGN_OR_RETURN(loop_, EventLoop::Create());
-  RS_ASSIGN_OR_RETURN(const RecorderOptions options, MakeOptions());
-  RS_ASSIGN_OR_RETURN(SignalWatch signals, SignalWatch::Create());
-  // A log of nothing would be in the way of the next try.
-  if (!args_.command.empty()) RS_RETURN_IF_ERROR(ChildProcess::Check(args_.command.front()));
-  // The sockets first: where another recorder has them, its log may be the same file.
-  RS_ASSIGN_OR_RETURN(std::vector<Listener> listeners, Recorder::Listen(options));
-  RS_ASSIGN_OR_RETURN(log_, OpenLog());
-  RS_ASSIGN_OR_RETURN(recorder_, Recorder::Create(*loop_, options, std::move(listeners), *log_,
-                                                  [this](const std::string& text, int32_t pid) {
-                                                    Warn(text, pid);
-                                                  }));
-  SayWhatIsRecorded(options);
-  recorder_->CheckService();
-  EventLoop::WatchHandle signal_watch;
-  RS_ASSIGN_OR_RETURN(signal_watch, loop_->Watch(signals.fd(), EPOLLIN, [&](uint32_t) {
-    signals.Take();
-    const bool is_first = !stop_;
-    Stop(RecordingEnding::kSignal);
-    if (is_first) return;
-    stop_now_ = true;
-    signal_watch.reset();
-    signals.Restore();
-  }));
-  EventLoop::Timer duration;
-  if (args_.duration_ns) {
-    duration = loop_->CallAfter(std::chrono::nanoseconds(*args_.duration_ns),
-                                [this] { Stop(RecordingEnding::kDuration); });
-  }
-  RS_RETURN_IF_ERROR(StartCommand(options));
-  OnTick();
-  loop_->RunUntil([this] { return stop_; });
-  Drain();
-  EndCommand();
-  if (const uint64_t served = recorder_->consumers_served(); served > 0)
-    context_.console.Warn(fmt::format("{} {} ended with the recording, before {} ended {}",
-                                      Count(served, "session"), served == 1 ? "was" : "were",
-                                      served == 1 ? "its consumer" : "their consumers",
-                                      served == 1 ? "it" : "them"));
-  recorder_->Stop();
-  const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
-  loop_->RunUntil([this] { return recorder_->stopped(); });
-  return Finish();
-}
-
-Result<TraceCheck> RecordingRun::Compare() {
-  KeptText ignored;
-  Streams silent{context_.console.streams().out, ignored, {}, true};
-  Console console(silent);
-  Context muted{console, context_.threads, context_.files};
-  SessionReader sessions(muted, {.paths = {args_.log.path}}, "comparing");
-  RS_ASSIGN_OR_RETURN(const bool any, sessions.NextSession());
-  if (!any) return Fail(ErrorCode::kCorrupt, "the log has no session", {args_.log.path, {}, {}});
-  return CheckWithTrace(muted, sessions, {}, args_.compare, 0);
-}
-
-ExitCode RecordingRun::Finish() {
-  Console& console = context_.console;
-  const Status closed = log_->Close(ending_);
-  ReportFailure();
-  const bool command_failed = command_ending_ && !command_ending_->empty();
-  if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
-  if (!closed) return ExitCode::kFailed;
-  RecordSummary summary{args_, log_->files(), recorder_->counts(), log_->state(),
-                        log_->files().Ended(ending_)};
-  if (summary.queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(summary.queue));
-  std::optional<Error> not_compared;
-  if (!args_.compare.empty()) {
-    Result<TraceCheck> check = Compare();
-    if (check)
-      summary.check = *std::move(check);
-    else
-      not_compared = std::move(check).error();
-  }
-  ReportSummary(console, summary);
-  if (not_compared) {
-    console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
-                                   not_compared->ToString()));
-    return ExitCode::kFailed;
-  }
-  const bool differs = summary.check && !summary.check->Same();
-  return summary.queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
-}
 
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.log.without_payload && !args.compare.empty())

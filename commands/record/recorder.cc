@@ -8,9 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "commands/record/consumer_tap.h"
-#include "commands/record/producer_tap.h"
-
 namespace ringscope {
 namespace {
 
@@ -43,7 +40,6 @@ Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Wa
   recording_.longest_wait = options_.longest_wait;
   recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
   recording_.on_released = [this] {
-    if (recording_.identifying > 0) return;
     for (const auto& [id, pair] : pairs_) pair->Resume();
   };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
@@ -108,13 +104,8 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
     return;
   }
   if (!service) return refuse(service.error());
-  std::unique_ptr<Tap> tap;
-  if (listening.for_producers) {
-    OnConnected(*service);
-    tap = std::make_unique<ProducerTap>(recording_, peer);
-  } else {
-    tap = std::make_unique<ConsumerTap>(recording_, peer);
-  }
+  if (listening.for_producers) OnConnected(*service);
+  auto tap = (listening.for_producers ? NewProducerTap : NewConsumerTap)(recording_, peer);
   ConnectionPair::Options options;
   const uint64_t id = ++last_id_;
   options.on_warning = [this, pid = peer.pid](const std::string& text) { warn_(text, pid); };

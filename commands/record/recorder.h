@@ -22,11 +22,10 @@ struct PortSockets {
 struct RecorderOptions {
   PortSockets producer;
   std::optional<PortSockets> consumer;
-  mode_t mode = 0600;  // of the sockets that are made
-  bool looks = false;  // at producers' shared memory
-  /// Time that a producer waits while a session that it writes to is read.
-  std::chrono::milliseconds longest_wait{4};
-  std::vector<BufferSetUp> buffers;  // known from the options
+  mode_t mode = 0600;                         // of the sockets that are made
+  bool looks = false;                         // at producers' shared memory
+  std::chrono::milliseconds longest_wait{4};  // of a producer while its session is read
+  std::vector<BufferSetUp> buffers;           // known from the options
 };
 
 /// Connects clients with a tracing service, and records what passes.
@@ -35,7 +34,6 @@ struct RecorderOptions {
 /// would be without a recorder, and try again in their own time.
 class Recorder {
  public:
-  /// Makes the sockets that a recorder listens at.
   static Result<std::vector<Listener>> Listen(const RecorderOptions& options);
   /// Clients are accepted when the loop runs. Loop and log must live longer.
   /// @param listeners of Listen, with the same options
@@ -45,9 +43,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Checks whether the service runs, and listens only while it does.
   void CheckService();
-  /// Accepts no more clients, and removes the sockets.
   void StopListening() { listening_.clear(); }
   /// Consumers that would lose a session, or a clone, if the recorder stopped.
   uint64_t consumers_served() const;
@@ -55,7 +51,6 @@ class Recorder {
   void Stop();
   /// Returns true, after Stop, once everything that was received has been passed on.
   bool stopped() const { return stopping_ && pairs_.empty(); }
-  /// Drops what is not passed on yet.
   void Abandon();
 
   const RecordCounts& counts() const { return recording_.counts; }

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
-#include "commands/record/consumer_tap.h"
 #include "core/log/flush_tracker.h"
 #include "core/log/service_reads.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/packet_facts.h"
 #include "formats/io/descriptor_io.h"
 
 namespace ringscope {
@@ -23,6 +23,237 @@ namespace {
 constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
 
 }  // namespace
+
+void SessionBuffers::SetUp(const BufferSetUp& buffer) {
+  buffers_[buffer.id] = {.session = buffer.session};
+  log_.Append(buffer);
+}
+
+SessionBuffers::SessionId SessionBuffers::Start(TraceConfigFacts config) {
+  const SessionId id = ++last_id_;
+  Session& session = sessions_[id];
+  session.config = std::move(config);
+  log_.Append(SessionStarted{.session = id, .name = session.config.unique_session_name});
+  return id;
+}
+
+void SessionBuffers::End(SessionId id) {
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  for (const auto& [index, buffer] : session->second.ids) {
+    log_.Append(BufferFreed{buffer});
+    buffers_.at(buffer).freed = true;
+  }
+  log_.Append(SessionEnded{id});
+  sessions_.erase(session);
+}
+
+void SessionBuffers::MarkStarted(SessionId id) {
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end() || session->second.started) return;
+  session->second.started = std::chrono::steady_clock::now();
+  log_.Append(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
+}
+
+void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession>& listed) {
+  const auto session = sessions_.find(id);
+  uint64_t newest = 0;
+  for (const ipc::ListedSession& other : listed) {
+    if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
+    if (session == sessions_.end()) continue;
+    const TraceConfigFacts& config = session->second.config;
+    if (other.unique_session_name != config.unique_session_name ||
+        !std::ranges::equal(other.buffer_sizes_kb, config.buffers, {}, {},
+                            &ConfiguredBuffer::size_kb))
+      continue;
+    newest = std::max(newest, other.id);  // the service counts them up
+  }
+  if (newest != 0) session->second.service_id = newest;
+}
+
+void SessionBuffers::EndAll() {
+  while (!sessions_.empty()) End(sessions_.begin()->first);
+  for (const auto& [id, buffer] : std::exchange(buffers_, {}))
+    if (!buffer.freed) log_.Append(BufferFreed{id});
+  warned_.clear();
+  listed_.clear();
+  detached_.clear();
+}
+
+std::vector<const ConfiguredSource*> SessionBuffers::Matches(const TraceConfigFacts& config,
+                                                             const Target& target) {
+  std::vector<const ConfiguredSource*> by_name;
+  std::vector<const ConfiguredSource*> by_config;
+  for (const ConfiguredSource& source : config.sources) {
+    if (source.name != target.data_source) continue;
+    by_name.push_back(&source);
+    if (source.own == target.own) by_config.push_back(&source);
+  }
+  return by_config.empty() ? by_name : by_config;
+}
+
+std::optional<uint64_t> SessionBuffers::IndexOf(const Sessions::value_type& session,
+                                                const Target& target) {
+  const auto& [id, state] = session;
+  std::optional<uint64_t> first;
+  bool is_certain = true;
+  for (const ConfiguredSource* source : Matches(state.config, target)) {
+    const uint64_t buffer = source->target_buffer;
+    if (buffer >= state.config.buffers.size() || state.ids.contains(buffer)) continue;
+    if (!first) first = buffer;
+    // In the config's order, unless some producers do not take part in some of them.
+    is_certain &= first == buffer || !source->filtered;
+  }
+  if (!is_certain) {
+    log_.MarkInexact(
+        {.reason = InexactReason::kSession,
+         .session = id,
+         .detail = fmt::format("data source '{}' writes to several buffers of the session: buffer "
+                               "{} is treated as number {} of the config",
+                               target.data_source, Raw(target.buffer), *first)});
+  }
+  return first;
+}
+
+auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
+  std::vector<Sessions::value_type*> candidates;
+  for (auto& session : sessions_) {
+    const uint64_t known = session.second.service_id;
+    if (known != 0 && known == target.service_session) return &session;
+    if ((known == 0 || target.service_session == 0) &&
+        !Matches(session.second.config, target).empty())
+      candidates.push_back(&session);
+  }
+  if (candidates.size() > 1) {
+    log_.MarkInexact(
+        {.reason = InexactReason::kSession,
+         .session = candidates.front()->first,
+         .detail = fmt::format("{} sessions have data source '{}': buffer {} is treated as one of "
+                               "session {}",
+                               candidates.size(), target.data_source, Raw(target.buffer),
+                               candidates.front()->first)});
+  }
+  if (candidates.empty()) return nullptr;
+  if (target.service_session != 0) candidates.front()->second.service_id = target.service_session;
+  return candidates.front();
+}
+
+auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
+  const auto buffer = buffers_.find(target.buffer);
+  const bool known = buffer != buffers_.end() && !buffer->second.freed;
+  const std::optional<SessionId> owner = known ? buffer->second.session : std::nullopt;
+  if (known && target.service_session == 0) return owner;
+  auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
+  if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
+  if (!known) {
+    const auto index = session == nullptr ? std::nullopt : IndexOf(*session, target);
+    if (index) {
+      const ConfiguredBuffer& config = session->second.config.buffers[*index];
+      session->second.ids[*index] = target.buffer;
+      SetUp({.id = target.buffer,
+             .index = static_cast<uint32_t>(*index),
+             .size = config.size_kb * 1024,
+             .policy = config.policy,
+             .engine = config.engine(),
+             .session = session->first});
+    } else if (warned_.insert(target.buffer).second) {
+      log_.MarkInexact({.reason = InexactReason::kSetUp,
+                        .detail = fmt::format("buffer {}, which data source '{}' writes to",
+                                              Raw(target.buffer), target.data_source)});
+      warn_(fmt::format(
+                "data source '{0}' writes to buffer {1}, which is unknown: it is missing in the "
+                "log (record the consumer's socket too, give --buffer {1}=SIZE,POLICY, or name it "
+                "when the log is replayed: --size {1}=64M, or --config)",
+                target.data_source, Raw(target.buffer)),
+            -1);
+    }
+  }
+  return session == nullptr ? std::nullopt : std::optional(session->first);
+}
+
+bool SessionBuffers::ExpectsCommands(std::chrono::steady_clock::time_point now) const {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kBefore{5}, kAfter{50};  // the service may be late
+  const auto is_near = [&](std::optional<uint64_t> period_ms) {
+    return period_ms.value_or(0) > 0 &&
+           (now.time_since_epoch() + kBefore) % milliseconds(*period_ms) < kBefore + kAfter;
+  };
+  return std::ranges::any_of(sessions_, [&](const auto& entry) {
+    const auto& [id, session] = entry;
+    const TraceConfigFacts& config = session.config;
+    return is_near(config.flush_period_ms) || is_near(config.clear_period_ms) ||
+           (config.write_into_file && config.FlushesBeforeWrite() &&
+            is_near(config.PeriodNs() / 1'000'000)) ||
+           (session.started && config.duration_ms &&
+            now + kBefore >= *session.started + milliseconds(*config.duration_ms));
+  });
+}
+
+void SessionBuffers::MarkUnordered(BufferId id, std::string detail) {
+  const auto buffer = buffers_.find(id);
+  if (buffer == buffers_.end() || std::exchange(buffer->second.unordered, true)) return;
+  log_.MarkInexact({.reason = InexactReason::kOrder,
+                    .session = buffer->second.session,
+                    .detail = std::move(detail)});
+}
+
+auto SessionBuffers::Find(std::optional<SessionId> id) const -> const Session* {
+  const auto session = id ? sessions_.find(*id) : sessions_.end();
+  return session == sessions_.end() ? nullptr : &session->second;
+}
+
+std::set<BufferId> SessionBuffers::BuffersOf(std::optional<SessionId> id) const {
+  std::set<BufferId> ids;
+  if (const Session* const session = Find(id))
+    for (const auto& [index, buffer] : session->ids) ids.insert(buffer);
+  return ids;
+}
+
+std::map<uint64_t, uint64_t> SessionBuffers::ChunksOf(SessionId id) const {
+  std::map<uint64_t, uint64_t> chunks;
+  if (const Session* const session = Find(id))
+    for (const auto& [index, buffer] : session->ids) chunks[index] = buffers_.at(buffer).chunks;
+  return chunks;
+}
+
+auto SessionBuffers::ClonedBy(Bytes request) const -> std::optional<SessionId> {
+  ipc::CloneSession decoded;
+  if (!DecodeMessage(request, decoded)) return std::nullopt;
+  const std::string& name = decoded.unique_session_name;
+  for (const auto& [id, session] : sessions_) {
+    const bool is_it = name.empty()
+                           ? session.service_id != 0 && session.service_id == decoded.session_id
+                           : session.config.unique_session_name == name;
+    if (is_it) return id;
+  }
+  // The service chooses one, or its number of this one is not known, as no producer got it.
+  if (!name.empty() || sessions_.size() != 1) return std::nullopt;
+  const auto& [id, only] = *sessions_.begin();
+  const bool is_another =
+      only.service_id != 0 && decoded.session_id != 0 && decoded.session_id != ipc::kAnySession;
+  return is_another ? std::nullopt : std::optional(id);
+}
+
+auto SessionBuffers::Attach(const std::string& key) -> std::optional<SessionId> {
+  const auto detached = detached_.extract(key);
+  if (detached.empty() || !sessions_.contains(detached.mapped())) return std::nullopt;
+  return detached.mapped();
+}
+
+bool IsLeftOut(const Instances& instances, ProducerId producer) {
+  std::map<std::optional<SessionBuffers::SessionId>, bool> is_asked;
+  for (auto next = instances.lower_bound({producer, 0});
+       next != instances.end() && next->first.first == producer; ++next)
+    is_asked[next->second.session] |= next->second.flushes;
+  return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
+}
+
+std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets) {
+  std::set<ProducerId> producers;
+  for (const auto& [key, instance] : instances)
+    if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
+  return producers;
+}
 
 void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
   if (!request.producer) return;
@@ -131,9 +362,14 @@ void FlushWatch::MarkClone(const Clones::value_type& clone, std::string detail) 
                     .detail = std::move(detail)});
 }
 
-bool FlushWatch::IsCloning() const {
-  return std::ranges::any_of(clones_, [](const auto& clone) {
-    return !std::ranges::all_of(clone.second.groups, &Group::cloned);
+bool FlushWatch::IsCloning(const std::optional<std::set<BufferId>>& of) const {
+  return std::ranges::any_of(clones_, [&](const auto& clone) {
+    // Until its session is known it may be of any buffer.
+    return std::ranges::any_of(clone.second.groups, [&](const Group& group) {
+      return !group.cloned &&
+             (!of || !clone.second.session ||
+              std::ranges::any_of(*of, [&](BufferId id) { return group.buffers.contains(id); }));
+    });
   });
 }
 
@@ -184,6 +420,49 @@ void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
   reply.clone = clone;
   log_.Append(std::move(reply));
   clones_.erase(open);
+}
+
+bool OwnPackets::Add(Bytes packet) {
+  bool is_own = false, is_provenance = false, has_states = false;
+  wire::FieldReader reader(packet);
+  while (const auto field = reader.Next()) {
+    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
+      is_own = field->value == kServiceSequenceId;
+    is_provenance |= field->number == proto::TracePacket::kTraceProvenance;
+    has_states |= field->number == proto::TracePacket::kProtovms;
+  }
+  if (!is_own) return false;
+  // A replay makes the states of programs (ProtoVM), and the listing of sequences that is before
+  // them.
+  if (has_states) {
+    bytes_ -= std::exchange(provenance_, 0);
+  } else {
+    bytes_ += packet.size();
+    if (is_provenance) provenance_ += packet.size();
+  }
+  return true;
+}
+
+std::optional<uint64_t> PassReader::Add(Bytes reply) {
+  wire::FieldReader reader(reply);
+  while (const auto field = reader.Next()) {
+    if (!field->IsBytes(proto::ReadBuffersResponse::kSlices)) continue;
+    bool is_last = false;
+    wire::FieldReader slice(field->bytes);
+    while (const auto part = slice.Next()) {
+      if (part->number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
+        is_last = part->value != 0;
+      if (part->number == proto::ReadBuffersResponse::Slice::kData && !found_other_)
+        packet_ += wire::AsText(part->bytes);
+    }
+    within_packet_ = !is_last && !field->bytes.empty();
+    if (!is_last) continue;
+    found_other_ = found_other_ || !own_.Add(wire::AsBytes(packet_));
+    packet_.clear();
+  }
+  if (within_packet_) return std::nullopt;
+  found_other_ = false;
+  return std::exchange(own_, {}).bytes();
 }
 
 namespace {
@@ -313,7 +592,7 @@ void FileWatch::LookAt(SessionId session, File& file) {
   Log(session, *size,
       continues ? std::nullopt : std::optional(OwnBytesIn(BytesAt(file.fd, before))));
   for (uint64_t i = 1; i < begun; ++i) Log(session, *size);
-  if (begun > 1 || is_unordered) {
+  if (seen > 1 || is_unordered) {  // what was handled between two reads is not known
     log_.MarkInexact({.reason = InexactReason::kReads,
                       .session = session,
                       .detail = "whether some requests were handled before or after a read for its "

@@ -10,12 +10,130 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/record/event_loop.h"
-#include "commands/record/session_buffers.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
 #include "core/log/op.h"
+#include "core/perfetto/trace_config_facts.h"
+#include "formats/ipc/ipc_messages.h"
 
 namespace ringscope {
+
+/// A message to the user. @param pid of the client that it is about; -1: of none
+using Warn = std::function<void(const std::string& text, int32_t pid)>;
+
+/// The tracing sessions that are there, and which buffer of the service is which of a trace config.
+///
+/// A config numbers its buffers from 0; producers see the service's own, global ids. Both sides
+/// name the data source that writes to the buffer, and the service's number of the session: this
+/// joins them. A buffer is logged once its global id is known, before anything is written to it.
+class SessionBuffers {
+ public:
+  using SessionId = uint64_t;  // counted from 1, as in the log
+
+  SessionBuffers(RecordSink& log, Warn warn) : log_(log), warn_(std::move(warn)) {}
+
+  void SetUp(const BufferSetUp& buffer);
+  SessionId Start(TraceConfigFacts config);
+  /// Finds the service's number of a session in what the service lists just after its start.
+  void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
+  void End(SessionId id);
+  /// The service has ended: all buffers are freed, and it will number from 1 again.
+  void EndAll();
+  /// The session's data sources are asked to start. Logs it, once.
+  void MarkStarted(SessionId id);
+  /// The session is over: only what is late is still committed.
+  void MarkStopped(SessionId id) {
+    if (const auto session = sessions_.find(id); session != sessions_.end())
+      session->second.stopped = true;
+  }
+
+  /// Facts that a producer's copy of a data source's config shows.
+  struct Target {
+    std::string data_source;
+    BufferId buffer{};
+    uint64_t service_session = 0;  // the service's number of the session; 0: it did not send one
+    std::string own = {};          // OwnFieldsOf the config
+  };
+  /// A producer was asked to write to a buffer.
+  /// @return the session whose buffer it is; nullopt if it is not known
+  std::optional<SessionId> OnTarget(const Target& target);
+  /// Marks, once for each buffer, that the order of some requests about it is not known.
+  void MarkUnordered(BufferId id, std::string detail);
+  std::optional<SessionId> OwnerOf(BufferId id) const {
+    const auto buffer = buffers_.find(id);
+    return buffer == buffers_.end() ? std::nullopt : buffer->second.session;
+  }
+  bool IsFreed(BufferId id) const {
+    const auto buffer = buffers_.find(id);
+    return buffer != buffers_.end() && buffer->second.freed;
+  }
+  /// Returns true around the times at which the service sends commands to producers by itself.
+  bool ExpectsCommands(std::chrono::steady_clock::time_point now) const;
+  void CountChunk(BufferId id) {
+    if (const auto buffer = buffers_.find(id); buffer != buffers_.end()) ++buffer->second.chunks;
+  }
+  /// Returns the chunks that were committed to the session's buffers, by index in the config.
+  std::map<uint64_t, uint64_t> ChunksOf(SessionId id) const;
+
+  struct Session {
+    TraceConfigFacts config;
+    std::map<uint64_t, BufferId> ids;  // that are known, by index in the config
+    uint64_t service_id = 0;           // 0: not known yet
+    std::optional<std::chrono::steady_clock::time_point> started = {};
+    bool stopped = false;
+  };
+  /// Returns a session until its end, else nullptr.
+  const Session* Find(std::optional<SessionId> id) const;
+  std::set<BufferId> BuffersOf(std::optional<SessionId> id) const;
+
+  /// The session that a CloneSessionRequest asks for; nullopt if it is not known, or none of these.
+  std::optional<SessionId> ClonedBy(Bytes request) const;
+
+  /// The session's consumer leaves it under a key, and another takes it over.
+  void Detach(SessionId id, const std::string& key) { detached_[key] = id; }
+  std::optional<SessionId> Attach(const std::string& key);
+
+ private:
+  struct Buffer {
+    std::optional<SessionId> session = {};
+    uint64_t chunks = 0;  // that were committed
+    bool freed = false;
+    bool unordered = false;  // marked
+  };
+  using Sessions = std::map<SessionId, Session>;
+  /// The data sources of a config that the target may be.
+  static std::vector<const ConfiguredSource*> Matches(const TraceConfigFacts& config,
+                                                      const Target& target);
+  /// The index of the target's buffer, of those of the session that have no id so far.
+  std::optional<uint64_t> IndexOf(const Sessions::value_type& session, const Target& target);
+  Sessions::value_type* SessionOf(const Target& target);
+
+  RecordSink& log_;
+  Warn warn_;
+  SessionId last_id_ = 0;
+  Sessions sessions_;
+  std::map<std::string, SessionId> detached_;  // by key
+  std::map<BufferId, Buffer> buffers_;         // that were set up
+  std::set<BufferId> warned_;
+  std::set<uint64_t> listed_;  // numbers of sessions that the service has listed
+};
+
+/// A data source of a producer that takes part in a session.
+struct Instance {
+  std::optional<SessionBuffers::SessionId> session;
+  BufferId target{};
+  bool flushes = true;  // is asked to flush: its descriptor has no no_flush
+};
+
+/// The instances that are set up and not stopped, of all producers.
+using Instances = std::map<std::pair<ProducerId, uint64_t>, Instance>;
+/// Returns true if the producer takes part in a session none of whose flushes asks it.
+bool IsLeftOut(const Instances& instances, ProducerId producer);
+/// The producers that a flush of the data sources of these buffers asks.
+std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets);
 
 /// Follows the flushes that the service asks producers for, and the clones of sessions that they
 /// are for. Logs when a flush times out, which buffers are emptied before a clone, and the instant
@@ -40,7 +158,6 @@ class FlushWatch {
   FlushWatch(RecordSink& log, const SessionBuffers& buffers, const Instances& instances)
       : log_(log), buffers_(buffers), instances_(instances) {}
 
-  /// A producer is asked to flush.
   void OnRequested(const FlushRequested& request, Clock::time_point now = Clock::now());
   /// After the acknowledgement was logged. It completes all older flushes of that producer, too.
   void OnAcknowledged(ProducerId producer, uint64_t flush);
@@ -49,25 +166,21 @@ class FlushWatch {
   /// Stops waiting for the service's own flushes that take longer than the config's timeout. Called
   /// now and then.
   void OnTime(Clock::time_point now);
-  /// The service has ended.
   void Clear() { flushes_.clear(); }
 
   /// A consumer asks for a clone. @param request a CloneSessionRequest @return the clone's number
   uint64_t OnCloneRequested(Bytes request);
-  /// The service's reply, all but its number.
   void OnCloneReply(uint64_t clone, CloneEnded reply);
 
-  /// Returns true while the instant of some clone is to come: requests must pass one by one. What
-  /// the service has handled before the last acknowledgement is in the clone.
-  bool IsCloning() const;
-  /// A commit to the buffer passes.
+  /// Returns true while the instant of some clone of these buffers, or of any, is to come: requests
+  /// must pass one by one. What the service has handled before the last acknowledgement is in it.
+  bool IsCloning(const std::optional<std::set<BufferId>>& of = {}) const;
   void OnPassed(BufferId buffer);
 
   /// The service has handled the requests for clones.
   void OnRequestHandled();
   /// The service has handled all that has passed: it has cloned what it clones after that.
   void OnHandled();
-  /// The service has read a session for its file.
   void OnRead(SessionId session);
 
  private:
@@ -110,6 +223,36 @@ class FlushWatch {
   uint64_t last_clone_ = 0;
 };
 
+/// Counts the service's own packets at the beginning of a pass, which count towards the bytes that
+/// end it.
+class OwnPackets {
+ public:
+  /// @return false: the packet is a producer's, and none that follows counts
+  bool Add(Bytes packet);
+  /// Returns their bytes, without those that a replay counts by itself.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+  uint64_t provenance_ = 0;  // of these
+};
+
+/// Finds the passes of the service in its replies to ReadBuffers: one with a large packet comes in
+/// several.
+class PassReader {
+ public:
+  /// @param reply to ReadBuffers
+  /// @return bytes of the service's own packets at the pass's beginning; nullopt if it has not
+  /// ended
+  std::optional<uint64_t> Add(Bytes reply);
+
+ private:
+  std::string packet_;          // as much as has arrived, until a producer's packet was found
+  bool within_packet_ = false;  // its rest is in the next reply
+  bool found_other_ = false;    // a packet that is not the service's
+  OwnPackets own_;
+};
+
 /// Logs when the service reads the buffers of sessions that it writes into files. No socket shows
 /// these reads, but the files grow.
 ///
@@ -142,7 +285,6 @@ class FileWatch {
   /// The service has stopped the session, and closed its file: a growth is of one more read.
   /// @param is_freed its buffers are freed while it is written: the service reads once more before
   void End(SessionId session, bool is_freed = false);
-  /// Forgets the session, if it is watched.
   void Drop(SessionId session) { files_.erase(session); }
   bool any() const { return !files_.empty(); }
   bool Watches(std::optional<SessionId> session) const {

@@ -1,8 +1,7 @@
-#include "commands/record/session_buffers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/record/service_watch.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorded_bodies.h"
 #include "formats/descriptors/descriptors.h"

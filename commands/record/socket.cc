@@ -67,10 +67,7 @@ bool IsLeftOver(const std::string& path, const Address& address) {
 Result<UniqueFd> ConnectTo(const std::string& name) {
   RS_ASSIGN_OR_RETURN(const Address address, MakeAddress(name));
   RS_ASSIGN_OR_RETURN(UniqueFd fd, MakeSocket(name));
-  int result = 0;
-  do {
-    result = ::connect(fd.get(), Raw(address), address.size);
-  } while (result != 0 && errno == EINTR);
+  const int result = ::connect(fd.get(), Raw(address), address.size);
   if (result != 0 && errno == EAGAIN) {
     return Fail(ErrorCode::kLimit, "the tracing service does not accept connections",
                 {name, {}, {}}, "too many clients wait for it; is it stopped?");
@@ -132,7 +129,7 @@ UniqueFd Listener::Accept() const {
   int fd = -1;
   do {
     fd = ::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  } while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+  } while (fd < 0 && errno == ECONNABORTED);
   return UniqueFd(fd);
 }
 
@@ -167,11 +164,7 @@ Received Receive(int socket, std::span<uint8_t> into) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
-  ssize_t got = 0;
-  do {
-    got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-
+  const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   Received received;
   if (got < 0) {
     const bool again = errno == EAGAIN || errno == EWOULDBLOCK;
@@ -212,10 +205,7 @@ Sent Send(int socket, Bytes bytes, std::span<const UniqueFd> fds) {
       std::memcpy(CMSG_DATA(c) + i * sizeof(int), &fd, sizeof(int));
     }
   }
-  ssize_t sent = 0;
-  do {
-    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
+  const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
   if (sent >= 0) return {IoState::kDone, static_cast<size_t>(sent)};
   const bool again = errno == EAGAIN || errno == EWOULDBLOCK;
   return {again ? IoState::kWouldBlock : IoState::kClosed, 0};

@@ -20,7 +20,8 @@
 namespace ringscope {
 
 // Unix stream sockets as Perfetto uses them. A name is a path, or "@NAME" in Linux's abstract
-// namespace; a list of names is separated by commas. Sockets do not block.
+// namespace; a list of names is separated by commas. Sockets do not block: no signal interrupts a
+// call.
 
 /// Owns a file descriptor.
 class UniqueFd {
@@ -61,8 +62,7 @@ class Listener {
 
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }
-  /// The next waiting connection; invalid if there is none.
-  UniqueFd Accept() const;
+  UniqueFd Accept() const;  // invalid: no connection waits
 
  private:
   Listener(UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
@@ -127,13 +127,10 @@ class FrameSocket {
   /// descriptor together with the bytes of perhaps several frames: it belongs to the first that
   /// `carries` accepts, else to the frame that was received last with it.
   Result<std::optional<PassingFrame>> NextFrame(const CarriesDescriptor& carries);
-  /// Bytes received that NextFrame has not returned.
   Bytes unread() const { return decoder_.rest(); }
   void DiscardUnread();
 
-  /// Queues bytes to send; SendQueued sends them.
   void Queue(Bytes bytes);
-  /// Queues a frame; its descriptors go out with it, and with no other.
   void Queue(PassingFrame&& frame);
   /// Sends as much as the socket takes. What is left for a peer that closed its end is dropped.
   void SendQueued();

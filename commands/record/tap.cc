@@ -1,8 +1,21 @@
 #include "commands/record/tap.h"
 
 #include <fmt/format.h>
+#include <time.h>
+
+#include "core/perfetto/fields.h"
 
 namespace ringscope {
+namespace {
+
+/// The system's clocks, with their ids in the trace.
+constexpr std::pair<clockid_t, uint64_t> kSnapshotClocks[] = {
+    {CLOCK_BOOTTIME, proto::BuiltinClock::kBuiltinClockBoottime},
+    {CLOCK_REALTIME, proto::BuiltinClock::kBuiltinClockRealtime},
+    {CLOCK_MONOTONIC, proto::BuiltinClock::kBuiltinClockMonotonic},
+    {CLOCK_MONOTONIC_RAW, proto::BuiltinClock::kBuiltinClockMonotonicRaw}};
+
+}  // namespace
 
 bool Tap::CarriesDescriptor(const ipc::Frame& frame) const {
   using enum ipc::MethodName;
@@ -72,7 +85,7 @@ uint64_t Tap::Invoke(ipc::MethodName method, Bytes args, bool drop_reply, FrameS
 }
 
 void Tap::AskConfirmation(FrameSocket& service, bool alone) {
-  if (rounds_ == 0) rounds_ = recording_.flushes.IsCloning() ? 2 : 1;
+  if (rounds_ == 0) rounds_ = alone && recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
   Take(Step::kAsk);
   const ipc::MethodName method = ConfirmingMethod();
@@ -86,6 +99,23 @@ void Tap::MarkUnordered(const std::set<BufferId>& buffers) const {
         buffer, fmt::format("in which order the service handled some commits to buffer {}, and "
                             "reads of it, is not known",
                             Raw(buffer)));
+}
+
+std::string TakeClockSnapshot() {
+  std::string snapshot;
+  for (const auto& [clock, id] : kSnapshotClocks) {
+    timespec now = {};
+    if (::clock_gettime(clock, &now) != 0) continue;
+    std::string entry;
+    wire::AppendUint(entry, proto::ClockSnapshot::Clock::kClockId, id);
+    wire::AppendUint(
+        entry, proto::ClockSnapshot::Clock::kTimestamp,
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
+    wire::AppendBytes(snapshot, proto::ClockSnapshot::kClocks, wire::AsBytes(entry));
+  }
+  wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock,
+                   proto::BuiltinClock::kBuiltinClockBoottime);
+  return snapshot;
 }
 
 }  // namespace ringscope

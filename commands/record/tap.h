@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,7 +13,6 @@
 
 #include "commands/record/event_loop.h"
 #include "commands/record/service_watch.h"
-#include "commands/record/session_buffers.h"
 #include "commands/record/socket.h"
 #include "core/log/op.h"
 #include "formats/ipc/ipc_messages.h"
@@ -21,7 +21,6 @@ namespace ringscope {
 
 /// Counters for the summary.
 struct RecordCounts {
-  uint64_t producers = 0;
   uint64_t sequences = 0;
   uint64_t chunks = 0;  // committed or scraped
   uint64_t chunk_bytes = 0;
@@ -118,8 +117,8 @@ inline constexpr Phase kTransitions[][5] = {
     {Phase::kSettled, Phase::kPassed, Phase::kFull, Phase::kAsked, Phase::kSettled},   // kReply
 };
 
-/// Sees each frame between a client and the service, and queues it, or what is forwarded instead,
-/// for the other side.
+/// Sees each frame between a client and the service, logs it, and queues it, or what is forwarded
+/// instead, for the other side.
 ///
 /// The log must have the requests of all clients in the order in which the service handles them.
 /// Forwarding shows only the order of one client's requests. So a client has a turn (see Turns)
@@ -133,8 +132,19 @@ inline constexpr Phase kTransitions[][5] = {
 ///        │              confirmed                             kServed
 ///        └───────────────────────────────────────────────────────┘ replied, or waited long enough
 ///
-/// - kPassed becomes kFull where the service may act by itself after the request: it reads for a
-///   file, clones, or scrapes. What follows must not overtake that.
+/// What it holds: the phase of the turn; the methods and the requests whose replies are missing, of
+/// the client and, with ids from kFirstOwnRequest, of the recorder; and what the client's kind is
+/// about: a producer's memory and buffers, or a consumer's session.
+///
+/// Order of calls: Prepare, once for each frame of the client and for its end (nullptr), sends and
+/// logs what the service must handle before; if that has to be confirmed first, it waits. Then
+/// FromClient, or Collect for a commit that is sent with others as one request. AskConfirmation
+/// ends the turn. FromService comes at any time. Disconnect is called once, before the service
+/// learns of the end; from then on only replies to the recorder's own requests count.
+///
+/// Between calls it is true that
+/// - kPassed is kFull where the service may act by itself after the request: it reads for a file,
+///   clones, or scrapes. What follows must not overtake that.
 /// - Commits of several clients may be under way together (OrderedBuffers::shared). Each client
 ///   sends what it has collected as one request whose reply is the confirmation, and the commits
 ///   are logged when it arrives: in the order of the replies.
@@ -145,7 +155,6 @@ inline constexpr Phase kTransitions[][5] = {
 ///   clones, commits pass meanwhile, and only replies show their place.
 /// - A producer whose buffers nobody else uses is logged at once, and confirmed only when somebody
 ///   else wants the turn.
-///
 /// An error ends the connection; it names what the peer did ("sent ...").
 class Tap {
  public:
@@ -160,19 +169,13 @@ class Tap {
 
   /// Returns true if the frame is of a kind that descriptors come with.
   bool CarriesDescriptor(const ipc::Frame& frame) const;
-  /// Sends what must be handled before the client's next frame, once.
-  /// @param next nullptr: the connection ends
   /// @return whether `next` has to wait
   virtual Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) = 0;
   virtual Status FromClient(PassingFrame&& frame, FrameSocket& service);
   virtual Status FromService(PassingFrame&& frame, FrameSocket& client);
-  /// A commit of a turn that has only these (OrderedBuffers::collected): AskConfirmation sends it.
   virtual Status Collect(const ipc::InvokeMethod&) { return {}; }
-  /// Asks for a confirmation.
-  /// @param alone nothing else has passed since the last one
+  /// @param alone no request of another client has passed since the last one
   void AskConfirmation(FrameSocket& service, bool alone);
-  /// The connection ends: called once, before the service is notified. Of what the service sends
-  /// from here on, only replies to the recorder's own requests count.
   /// @param service nullptr if it is the service that has gone
   void Disconnect(FrameSocket* service) {
     disconnected_ = true;
@@ -223,11 +226,9 @@ class Tap {
   virtual Status OnReply(ipc::MethodName method, uint64_t request_id,
                          const ipc::InvokeMethodReply& reply, PassingFrame& frame) = 0;
   virtual void OnDisconnect(FrameSocket* service) = 0;
-  /// A method that the service replies to at once, and that changes nothing.
+  /// A method that the service replies to at once, and that changes nothing, and its arguments.
   virtual ipc::MethodName ConfirmingMethod() const = 0;
-  /// Its arguments.
   virtual std::string ConfirmingArgs() { return {}; }
-  /// The reply to it.
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
@@ -250,6 +251,13 @@ class Tap {
     phase_ = kTransitions[static_cast<size_t>(step)][static_cast<size_t>(phase_)];
   }
 
+  /// Gives a client other buffers in the list that has those of all clients.
+  static void Replace(std::multiset<BufferId>& all, std::set<BufferId>& own,
+                      std::set<BufferId> next) {
+    for (const BufferId id : std::exchange(own, std::move(next))) all.erase(all.find(id));
+    all.insert(own.begin(), own.end());
+  }
+
   RecordingState& recording_;
 
  private:
@@ -266,6 +274,15 @@ class Tap {
   bool disconnected_ = false;
   bool alone_ = false;
 };
+
+/// Logs what a producer commits and what the service sends to it, and scrapes its shared memory in
+/// the service's place.
+std::unique_ptr<Tap> NewProducerTap(RecordingState& recording, PeerIdentity peer);
+/// Logs what a consumer does with its session, and what the service reports to it.
+std::unique_ptr<Tap> NewConsumerTap(RecordingState& recording, PeerIdentity peer);
+
+/// A ClockSnapshot message of now.
+std::string TakeClockSnapshot();
 
 }  // namespace ringscope
 

@@ -6,8 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "commands/record/consumer_tap.h"
-#include "commands/record/producer_tap.h"
+#include "commands/record/tap.h"
 #include "commands/testing/ipc_script.h"
 
 namespace ringscope {
@@ -30,9 +29,7 @@ class MarkCountingLog : public testing::CheckedLog {
 /// A tap; the test plays its client and the service.
 class TapTest : public ::testing::Test {
  protected:
-  TapTest() {
-    Bind(std::make_unique<ProducerTap>(recording_, PeerIdentity{1, 2}), ipc::kProducerPort);
-  }
+  TapTest() { Bind(NewProducerTap(recording_, {1, 2}), ipc::kProducerPort); }
   void Bind(std::unique_ptr<Tap> tap, std::string_view port) {
     tap_ = std::move(tap);
     methods_ = {};
@@ -108,7 +105,7 @@ TEST_F(TapTest, Commit_NeedsARequestOfTheRecorder) {
 
 // A read that takes long holds its producers no more.
 TEST_F(TapTest, PassOfUnknownPlace_MarksItsBuffers_Once) {
-  Bind(std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2}), ipc::kConsumerPort);
+  Bind(NewConsumerTap(recording_, {1, 2}), ipc::kConsumerPort);
   Call(MethodName::kEnableTracing, 2, false, testing::EnableTracingArgs(FillPolicy::kDiscard));
   recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
   for (uint64_t id = 3; id < 5; ++id) {
@@ -125,7 +122,7 @@ TEST_F(TapTest, PassOfUnknownPlace_MarksItsBuffers_Once) {
 
 // What is read after the session has stopped holds no producer, and what is late is confirmed soon.
 TEST_F(TapTest, ReadOfAStoppedSession_IsNotWaitedFor) {
-  Bind(std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2}), ipc::kConsumerPort);
+  Bind(NewConsumerTap(recording_, {1, 2}), ipc::kConsumerPort);
   Call(MethodName::kEnableTracing, 2, false, testing::EnableTracingArgs(FillPolicy::kDiscard));
   recording_.buffers.OnTarget({.data_source = "source.p", .buffer = BufferId{1}});
   Call(MethodName::kReadBuffers, 3, false);

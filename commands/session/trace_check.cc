@@ -85,6 +85,7 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
   check.is_damaged = log.written.is_damaged;
   check.found = run.found();
   check.has_recorder_identity = view.Adopt(log.written, output);
+  if (log.written.ends_within_read) check.cut_off = output.CutTo(log.written.packets);
   RS_ASSIGN_OR_RETURN(check.diff, InFile(log.trace, DiffOutputs(output, log.written, log.listed)));
   return check;
 }

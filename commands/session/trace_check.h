@@ -38,6 +38,8 @@ struct TraceCheck {
   /// The trace has the uid and pid of the recorder, as the service saw it in the producers' place.
   bool has_recorder_identity = false;
   bool is_damaged = false;  // the trace: it was compared as far as it can be read
+  /// Packets of the replay that are not compared: the trace ends within a read, before them.
+  uint64_t cut_off = 0;
 
   /// Returns true if the log makes the trace, with its own reads and the service's sequence ids.
   bool Same() const { return diff.Same() && diff.renamed_sequences == 0 && !recorded; }

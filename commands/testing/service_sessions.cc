@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "commands/record/consumer_tap.h"
+#include "commands/record/tap.h"
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
 

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/record/consumer_tap.h"
-#include "commands/record/producer_tap.h"
+#include "commands/record/tap.h"
 #include "commands/testing/ipc_script.h"
 
 namespace ringscope::testing {
@@ -22,9 +21,9 @@ class TapRun {
   explicit TapRun(std::string_view port)
       : client_(std::move(client_ends_.first)), service_(std::move(service_ends_.first)) {
     if (port == ipc::kProducerPort) {
-      tap_ = std::make_unique<ProducerTap>(recording_, PeerIdentity{1, 2});
+      tap_ = NewProducerTap(recording_, {1, 2});
     } else {
-      tap_ = std::make_unique<ConsumerTap>(recording_, PeerIdentity{1, 2});
+      tap_ = NewConsumerTap(recording_, {1, 2});
     }
   }
 

@@ -241,6 +241,15 @@ class OutputComparison {
 
 }  // namespace
 
+uint64_t ReplayOutput::CutTo(uint64_t most) {
+  stats.clear();
+  for (OutputSequence& sequence : sequences)
+    std::erase_if(sequence.packets, [&](const auto& packet) { return packet.position >= most; });
+  std::erase_if(sequences, [](const OutputSequence& one) { return one.packets.empty(); });
+  const uint64_t all = std::exchange(packets, std::min(packets, most));
+  return all - packets;
+}
+
 uint64_t OutputDifference::position() const {
   uint64_t position = UINT64_MAX;
   for (const Side side : kSides)

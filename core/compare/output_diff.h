@@ -39,6 +39,11 @@ struct ReplayOutput {
   bool is_damaged = false;       // the file: these are the packets that could be read
   /// The file is of a clone, by the service's events; absent: it has none of them.
   std::optional<bool> is_clone;
+  /// By the service's events, a read for the file is not in it to its end.
+  bool ends_within_read = false;
+
+  /// Leaves out the packets after so many, and the statistics. @return how many
+  uint64_t CutTo(uint64_t most);
 };
 
 /// A packet that the outputs do not agree on.

@@ -1,6 +1,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "core/perfetto/packet_facts.h"
@@ -54,7 +55,10 @@ class FileComparer : public ReplayListener {
 
   /// Packets of the file that were returned in their place, before any that was not.
   uint64_t compared() const { return compared_; }
-  bool is_complete() const { return !different_ && compared_ == file_.packets.size(); }
+  bool is_complete() const {
+    return compared_ == file_.packets.size() &&
+           (!different_ || (file_.IsCutOff() && why() == UnexplainedPacket::Why::kTooMany));
+  }
   UnexplainedPacket::Why why() const {
     return different_.value_or(UnexplainedPacket::Why::kNotReturned);
   }
@@ -83,7 +87,11 @@ class Finder {
       TakeSchedule();
     ChooseRecords();
     RS_ASSIGN_OR_RETURN(const bool is_equal, Compare());
-    if (!is_equal) RS_RETURN_IF_ERROR(TryPlaces());
+    if (!is_equal) RS_RETURN_IF_ERROR(TryPlaces(found_.unexplained->read));
+    if (found_.unexplained) RS_RETURN_IF_ERROR(TryPlaces(0));
+    uint64_t last = 0;  // those that fit nowhere are where they were chosen, but not before others
+    for (WantedRead& read : wanted_) read.after = last = std::max(read.after, last);
+    if (found_.unexplained) RS_RETURN_IF_ERROR(Compare().map([](bool) {}));
     uint64_t before = 0;
     for (const WantedRead& read : wanted_) {
       const ReadSpan same = ready_.SameAs(read.after);
@@ -105,7 +113,7 @@ class Finder {
   void TakeMarks() {
     for (const WrittenFile::Mark& mark : file_.marks) Want(mark.packets, mark.time_ns);
     // The file may have been cut off in its last read.
-    if (wanted_.back().border < file_.packets.size()) Want(file_.packets.size(), std::nullopt);
+    if (file_.IsCutOff()) Want(file_.packets.size(), std::nullopt);
   }
 
   /// Without events: the possible borders that are nearest to the multiples of the period.
@@ -209,24 +217,36 @@ class Finder {
     });
   }
 
-  /// Tries each place in the spans of the reads from the one that differed on.
-  Status TryPlaces() {
-    const size_t first = found_.unexplained->read;
+  /// Returns the places to try for a read: those in its span, and, as packets that are alike hide
+  /// that, after each of some commits around the time that the service noted.
+  std::set<uint64_t> PlacesOf(const WantedRead& read, uint64_t from) const {
+    std::set<uint64_t> places;
+    const uint64_t first = std::max(read.span.earliest, from);
+    const uint64_t last = std::max(read.span.latest, first);
+    for (uint64_t at = first; at < last; at += (last - first) / kMostTries + 1) places.insert(at);
+    places.insert(last);
+    const uint64_t noted = read.time_ns ? ready_.RecordAt(*read.time_ns) : first;
+    places.merge(ready_.AfterCommits(noted, from, kMostTries));
+    return places;
+  }
+
+  /// Tries the places of the reads from this one on. A read that fits nowhere ends it.
+  Status TryPlaces(size_t first) {
     size_t next = 0;
-    uint64_t last = 0;
+    std::set<uint64_t> places;
     return ReplayWith([&](Session& session, FileComparer& comparer, uint64_t records) -> Status {
              for (; next < wanted_.size(); ++next) {
                WantedRead& read = wanted_[next];
-               const uint64_t from = std::max(read.span.earliest, last);
-               const uint64_t to = std::max(read.span.latest, from);
-               if (next < first ? records < read.after : records < from) return {};
-               if (next >= first && records < to) {
-                 if ((records - from) % ((to - from) / kMostTries + 1) != 0) return {};
+               if (next < first && records < read.after) return {};
+               if (next >= first) {
+                 if (places.empty()) places = PlacesOf(read, records);
+                 if (!places.contains(records)) return {};
                  RS_ASSIGN_OR_RETURN(const bool fits,
                                      ReturnsTheNext(session, comparer, read.border));
                  if (!fits) return {};
+                 places.clear();
+                 read.after = records;
                }
-               read.after = last = records;
                RS_RETURN_IF_ERROR(ReadAll(session));
              }
              return {};
@@ -243,6 +263,7 @@ class Finder {
       clone->BeginRead();
       while (const Packet* packet = clone->NextPacket()) {
         if (!IsValidPacket(packet->slices, buffer.info->release)) continue;
+        if (at == file_.packets.size() && file_.IsCutOff()) return true;
         if (at == border || comparer.WhyNot(*packet, at)) return false;
         ++at;
       }

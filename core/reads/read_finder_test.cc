@@ -37,6 +37,11 @@ class StoredSession {
     requests_.back()->Move(0, raw);
     Timed(requests_.back()->op());
   }
+  /// Commits a chunk whose packet is like that of the last one.
+  void CommitAgain(uint32_t writer, uint32_t chunk, size_t size) {
+    packets_ = 0;
+    Commit(writer, chunk, size);
+  }
   void Patch(uint16_t writer, uint32_t chunk) {
     requests_.push_back(std::make_unique<Request>(1));
     requests_.back()->Patch(0, writer, chunk, 4, "PPPP");
@@ -197,6 +202,32 @@ TEST(FindReads, TriesOtherPlacesWhereTheTimeMisleads) {
   EXPECT_EQ(found.reads[0].after, 21u);
 }
 
+// The packets of a sequence are all alike: only what the buffers hold tells where a read was.
+TEST(FindReads, PacketsThatAreAlike_AreFoundNearTheEvents) {
+  StoredSession session;
+  session.Add(BufferOp(0));
+  for (uint32_t chunk = 0; chunk < 90; ++chunk) {
+    session.CommitAgain(1, chunk, 100);
+    if (chunk % 45 == 44) session.Read();
+  }
+  WrittenFile file = FileOf(session);
+  for (WrittenFile::Mark& mark : file.marks) *mark.time_ns -= 15 * kFinderMs;
+  const FoundReads found = FindReads(session.WithoutReads(), {}, file).value();
+  EXPECT_FALSE(found.unexplained);
+  EXPECT_EQ(found.explained, file.packets.size());
+}
+
+// The file was full within a read: the replay returns more there, which is no contradiction.
+TEST(FindReads, FileThatEndsWithinARead_IsExplained) {
+  const StoredSession session = SomeReads();
+  WrittenFile file = FileOf(session);
+  file.packets.resize(file.packets.size() - 3);
+  file.marks.pop_back();
+  const FoundReads found = FindReads(session.WithoutReads(), {}, file).value();
+  EXPECT_FALSE(found.unexplained);
+  EXPECT_EQ(found.explained, 87u);
+}
+
 TEST(FindReads, NamesTheFirstPacketThatNothingExplains) {
   const StoredSession session = SomeReads();
   WrittenFile file = FileOf(session);
@@ -251,6 +282,22 @@ TEST(InsertedReads, MakeTheReplayEqualToTheFile) {
   for (size_t i = 0; i < file.packets.size(); ++i)
     EXPECT_EQ(again.file.packets[i].hash, file.packets[i].hash);
   EXPECT_EQ(again.file.stats, file.stats);
+}
+
+// Statistics of the session number its writers at the read that they are added to.
+TEST(InsertedReads, AreOfTheSessionThatIsWritten) {
+  TraceConfigRecord config{.session = 7};
+  wire::AppendUint(config.config, 8, 1);  // write_into_file
+  StoredSession session;
+  session.Add({.time_ns = 1, .body = config});
+  session.Add(BufferOp(0));
+  session.Commit(1, 0);
+  InsertedReads with_reads(session.WithoutReads()().value(), {{.after = 3}});
+  std::vector<std::optional<uint64_t>> sessions;
+  while (const auto op = with_reads.Next().value())
+    if (const auto* const read = std::get_if<ReadPass>(&op->body))
+      sessions.push_back(read->session);
+  EXPECT_THAT(sessions, ElementsAre(7u));
 }
 
 // The first pass finds what the recorded reads left; the second one has it from the first.

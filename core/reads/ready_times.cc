@@ -24,6 +24,7 @@ void InsertedReads::AddReads() {
     ReadPass read;
     read.max_bytes = ServiceReads::kFilePassBytes;
     read.reason = ReadReason::kFile;
+    read.session = service_.session();  // whose statistics number its writers
     Add({.time_ns = reads_[next_].time_ns, .body = read});
   }
 }
@@ -164,6 +165,16 @@ ReadSpan ReadyTimes::SameAs(uint64_t record) const {
   while (same.earliest > 0 && !is_commit_[same.earliest - 1]) --same.earliest;
   while (same.latest < records() && !is_commit_[same.latest]) ++same.latest;
   return same;
+}
+
+std::set<uint64_t> ReadyTimes::AfterCommits(uint64_t record, uint64_t from, uint64_t most) const {
+  std::set<uint64_t> after;
+  for (uint64_t at = std::min(record, records()); at > from && after.size() < most; --at)
+    if (is_commit_[at - 1]) after.insert(at);
+  const size_t all = after.size() + most / 4;
+  for (uint64_t at = std::max(record, from) + 1; at <= records() && after.size() < all; ++at)
+    if (is_commit_[at - 1]) after.insert(at);
+  return after;
 }
 
 uint64_t ReadyTimes::RecordAt(uint64_t time_ns) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ struct WrittenFile {
   std::vector<Mark> marks;         // in order
   std::vector<BufferStats> stats;  // by index, of the last statistics; empty: there are none
   std::optional<TraceConfigFacts> config;
+
+  /// Returns true if the file ends within a read: it was full, or cut off.
+  bool IsCutOff() const { return !marks.empty() && marks.back().packets < packets.size(); }
 };
 
 /// @param packet its bytes, without what the service appends
@@ -134,6 +138,9 @@ class ReadyTimes {
   /// Returns the records after which a read returns the same as after this one, as nothing is
   /// committed in between.
   ReadSpan SameAs(uint64_t record) const;
+  /// Returns the last so many records up to this one that are commits, and a quarter as many after
+  /// it; none is before `from`.
+  std::set<uint64_t> AfterCommits(uint64_t record, uint64_t from, uint64_t most) const;
   /// The last record of this time or an earlier one.
   uint64_t RecordAt(uint64_t time_ns) const;
   /// Records after which the multiples of the file's period are.

@@ -92,10 +92,13 @@ class TraceResults : public SessionPackets {
       ++output.service_packets;
       if (view.content == proto::TracePacket::kTraceStats)
         output.stats = ReadTraceStats(view.content_bytes);
-      if (view.content == proto::TracePacket::kServiceEvent)
-        output.is_clone =
-            output.is_clone.value_or(false) ||
-            wire::LastVarint(view.content_bytes, proto::TracingServiceEvent::kCloneStarted);
+      if (view.content == proto::TracePacket::kServiceEvent) {
+        using Event = proto::TracingServiceEvent;
+        output.is_clone = output.is_clone.value_or(false) ||
+                          wire::LastVarint(view.content_bytes, Event::kCloneStarted);
+        if (wire::LastVarint(view.content_bytes, Event::kReadTracingBuffersCompleted))
+          has_read_ = true, output.ends_within_read = false;
+      }
       return {};
     }
     if (output.packets == UINT32_MAX)
@@ -108,6 +111,7 @@ class TraceResults : public SessionPackets {
       output.sequences.push_back({std::move(name), identity, {}});
     }
     const ProducerPart part = SplitAppended(packet.bytes, view);
+    output.ends_within_read = has_read_;
     output.sequences[index->second].packets.push_back(
         {.hash = XXH3_64bits(part.bytes.data(), part.bytes.size()),
          .size = part.bytes.size(),
@@ -126,6 +130,7 @@ class TraceResults : public SessionPackets {
 
  private:
   std::map<uint32_t, size_t> indices_;  // of sequences, by their ids in this session
+  bool has_read_ = false;               // a read has ended
   uint32_t session_ = 1;
 };
 

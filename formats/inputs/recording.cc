@@ -175,6 +175,7 @@ void RecordingPass::StartSession() {
   if (!std::holds_alternative<ServiceChanged>(held_->op.body)) {
     before_recording_ = last_session_ - 1;
     without_payload_ = header != nullptr && header->without_payload;
+    is_early_ = header != nullptr && header->tool.starts_with("ringscope 0.1.");
   }
   is_cut_off_ = continues_ = at_clone_end_ = false;
   tracing_.reset();
@@ -195,6 +196,52 @@ Result<std::optional<Op>> RecordingPass::Next() {
   return op;
 }
 
+/// Corrects the record that is held: a clone follows the reads for a file that are logged before
+/// anything else; of two such reads without anything between them the second is left out.
+Status RecordingPass::Correct() {
+  constexpr uint64_t kOneReadNs = 50'000'000;  // half of the shortest period of reads
+  const auto file_read = [](const Pulled& record) {
+    const auto* const read = std::get_if<ReadPass>(&record.op.body);
+    return read != nullptr && read->file_bytes ? read : nullptr;
+  };
+  if (std::holds_alternative<BufferCloned>(held_->op.body)) {
+    std::deque<Pulled> clones, others;
+    while (held_ && !held_->starts_session) {
+      const bool is_clone = std::holds_alternative<BufferCloned>(held_->op.body);
+      if (!is_clone && !file_read(*held_) &&
+          !std::holds_alternative<SharedMemoryLook>(held_->op.body))
+        break;
+      if (file_read(*held_) != nullptr && !std::exchange(noted_clones_, true))
+        NoteEarly("a clone before a read that the service made first, as its reply shows");
+      (is_clone ? clones : others).push_back(*std::exchange(held_, std::nullopt));
+      RS_ASSIGN_OR_RETURN(held_, Pull());
+    }
+    if (held_) queued_.push_front(*std::move(held_));
+    queued_.insert(queued_.begin(), clones.begin(), clones.end());
+    queued_.insert(queued_.begin(), others.begin(), others.end());
+    held_ = std::move(queued_.front());
+    queued_.pop_front();
+  }
+  if (std::holds_alternative<SharedMemoryLook>(held_->op.body)) return {};
+  const auto* const read = file_read(*held_);
+  const std::optional<Op> before =
+      std::exchange(file_read_, read != nullptr ? std::optional(held_->op) : std::nullopt);
+  if (read == nullptr || !before || read->own_bytes != 0u ||
+      std::get<ReadPass>(before->body).session != read->session ||
+      held_->op.time_ns.value_or(UINT64_MAX) - before->time_ns.value_or(0) >= kOneReadNs)
+    return {};
+  if (!std::exchange(noted_reads_, true))
+    NoteEarly("a read for a file as two, of which the second is left out");
+  held_->op.body =
+      ringscope::Note{"the read before continues"};  // the records after it keep their numbers
+  return {};
+}
+
+void RecordingPass::NoteEarly(const char* logged) {
+  reporter_->OnAssumption(
+      fmt::format("{}: a recorder before version 0.2 logged {}", path_, logged));
+}
+
 Result<std::optional<Op>> RecordingPass::NextOfSession() {
   while (in_session_) {
     if (!held_) {
@@ -203,6 +250,7 @@ Result<std::optional<Op>> RecordingPass::NextOfSession() {
       if (!in_session_) recording_.known_ = {place(), index_->Index()};
       if (!in_session_) break;
     }
+    if (is_early_ && recording_.corrects_) RS_RETURN_IF_ERROR(Correct());
     record_number_ = held_->number;
     std::optional<Op> op = std::move(held_->op);
     held_.reset();

@@ -50,32 +50,57 @@ class RecordingReporter {
   virtual void OnAssumption(const std::string& /*sentence*/) {}
 };
 
-/// Logs that a user named, opened once: which files they are, and whether they can be read again.
-/// Passes over their records find no parts, look at no kinds and print nothing.
+/// Logs that a user named, opened once, and the passes over their records.
 ///
-///   Recording ──► RecordingPass: session by session, each with a SessionIndex as it is read
-///            ├──► Records(place): the records of one session again
-///            └──► Index(place): the facts of one session, from the pass that read it or a new one
+///   files     cap.tblog            cap.0001.tblog          other.ops.jsonl.zst
+///             ├──────────────────┤ ├──────────────────┤    ├─────────────┤
+///   runs      1                      (repeated)│2          3
+///   tracing   [── 1 ──]   [──── 2 ──────]      │ [─ 1 ─]
+///   sessions  1           2                      3         4
+///
+/// What it holds: the paths, the files that they name with all further parts, in order, and whether
+/// these can be read again: standard input cannot, unless it was spooled. It holds no records.
+/// - A run begins with a recording, or where the service was started again within one.
+/// - A session is a tracing session of a run; a run that names none is one session. Sessions are
+///   counted over all files. Sessions of one run may overlap: each is found by its run and by the
+///   recorder's number (SessionPlace).
+///
+/// Order of calls: UseOpened, HasTraces, Spool; from then on it does not change, and a
+/// RecordingPass (or Records, Find, Index, which make one) may begin at any time, also while
+/// another is under way. A pass:
+///
+///   NextSession ─► true ─► Next ─► op ... ─► nullopt ─► NextSession ─► ... ─► false ─► Close
+///                  (or Stop at any point: the rest is not wanted)
+///
+/// Between the calls of a pass it is true that
+/// - NextSession skips what Next has not returned, so that facts() are complete at nullopt only;
+/// - each record is returned once: those that a part repeats of the part before are left out, and a
+///   RecorderGap is in the place of records that cannot be read;
+/// - the reporter is called once for each file, problem and assumption, however many sessions a run
+///   is divided into (DivideRuns): the further ones are read again from the run's first file;
+/// - Index of the session that some pass has read last to its end costs nothing.
+/// Passes find no parts, look at no kinds and print nothing. An error ends a pass.
 class Recording {
  public:
-  /// Opens an input by its path; "-" is standard input.
+  /// Opens an input; "-" is standard input.
   using OpenBytes = std::function<Result<std::unique_ptr<ByteSource>>(const std::string& path)>;
 
   /// @param is_read_once standard input is among the paths, and cannot be opened again
   Recording(std::vector<std::string> paths, OpenBytes open, bool is_read_once);
 
-  /// Sets the first path's content if it is already open. Call it before all else.
+  /// Sets the first path's content if it is already open.
   void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
   /// Returns true if an input is a trace, a zip archive or a folder: they have no commits to
   /// replay. Standard input is taken as a log.
   bool HasTraces();
-  /// Reads standard input into a temporary file, if it is among the paths: then it can be read
-  /// again.
+  /// Copies standard input into a temporary file, if it is among the paths.
   Status Spool();
+
+  /// Has passes return the records as they are logged, without the corrections of RecordingPass.
+  void KeepAsLogged() { corrects_ = false; }
 
   bool is_read_once() const { return is_read_once_; }
   const std::vector<std::string>& named() const { return named_; }
-  /// Finds the files that are read, in their order. Once.
   const LogParts& parts() const;
 
   /// Finds a session by its number. kUsage: there is no such session.
@@ -86,8 +111,7 @@ class Recording {
   Result<std::unique_ptr<OpSource>> Records(
       const SessionPlace& place, const CloneFacts* clone = nullptr,
       std::shared_ptr<RecordingReporter> reporter = nullptr) const;
-  /// Returns the facts of a session: those of the last session that a pass read to its end are
-  /// known, else its records are read.
+  /// Returns the facts of a session.
   /// @param is_enough ends that once it returns true; clones and verdicts may be missing then
   Result<SessionIndex> Index(const SessionPlace& place,
                              const std::function<bool(const SessionIndex&)>& is_enough = {}) const;
@@ -99,6 +123,7 @@ class Recording {
   const std::vector<std::string> named_;
   const OpenBytes open_;
   bool is_read_once_;
+  bool corrects_ = true;
   std::shared_ptr<const TemporaryFile> standard_input_;  // its copy
   // Known from the first pass that needs it.
   mutable std::unique_ptr<ByteSource> opened_;
@@ -106,27 +131,25 @@ class Recording {
   mutable std::optional<std::pair<SessionPlace, SessionIndex>> known_;
 };
 
-/// One pass over a recording: its sessions, one after the other, with all parts. A RecorderGap is
-/// in the place of records that could not be read.
+/// One pass over a recording: its sessions, one after the other. Corrects what a recorder before
+/// version 0.2 provably logged wrong: it logged a clone before reads for a file that it saw before
+/// the service's reply, and one such read as two where the file grew twice within 50 ms.
 class RecordingPass : public OpSource {
  public:
   /// @param recording outlives this
   explicit RecordingPass(const Recording& recording, std::optional<SessionPlace> place = {},
                          std::shared_ptr<RecordingReporter> reporter = nullptr);
 
-  /// Moves to the next session, skipping the rest of this one. Call it first.
   /// @return false: there is none
   Result<bool> NextSession();
-  /// The next record of this session; nullopt at its end.
   Result<std::optional<Op>> Next() override;
   /// This session, and those that follow, end with this clone.
   void EndWith(CloneFacts clone) { clone_ = std::move(clone); }
   /// Reads each tracing session of a run by itself, if the log has its start before all that is of
-  /// it. An input that can be read once is not divided. Call it before NextSession.
+  /// it. An input that can be read once is not divided. Call it first.
   void DivideRuns() { divides_ = !recording_.is_read_once(); }
-  /// The rest of the input is not wanted: that its end was not seen is no problem.
   void Stop();
-  /// Reports on the file that was read last. Call it last.
+  /// Reports on the file that was read last.
   void Close();
 
   const Recording& recording() const { return recording_; }
@@ -177,6 +200,8 @@ class RecordingPass : public OpSource {
   };
 
   void StartSession();
+  Status Correct();
+  void NoteEarly(const char* logged);
   void Divide(uint64_t tracing);
   void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
@@ -203,6 +228,9 @@ class RecordingPass : public OpSource {
   uint64_t damage_count_ = 0;   // places in all files
   std::optional<Pulled> held_;  // the next record, already pulled
   bool in_session_ = false;
+  bool is_early_ = false;        // the session's recorder, see above
+  std::optional<Op> file_read_;  // nothing was committed or changed since
+  bool noted_clones_ = false, noted_reads_ = false;
   std::optional<CloneFacts> clone_;
   bool at_clone_end_ = false;
   SessionBounds bounds_;
