@@ -158,7 +158,9 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   const Ran whole = RunDoctorOn({folder.path(), "--format", "json"});
   EXPECT_EQ(whole.code, ExitCode::kNotice);
   EXPECT_EQ(testing::ParsedJson(whole.out)["groups"].size(), 2u);
+  EXPECT_EQ(testing::ParsedJson(whole.out)["passed_over"], Json::array({folder.path() + "/e.txt"}));
   const Ran text = RunDoctorOn({folder.path()});
+  EXPECT_THAT(text.out, HasSubstr("1 file without the name of a trace or a log was passed over:"));
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
                     HasSubstr("     1  error: not readable;"),

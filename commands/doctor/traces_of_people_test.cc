@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
@@ -14,7 +15,9 @@
 namespace ringscope {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Kind {
   const char* file;
@@ -64,6 +67,20 @@ constexpr Kind kKinds[] = {
      "incremental_state_config.clear_period_ms"},
     {"first-seconds-empty", "warning", "from 0 to 3.500 s: the data sources took 3.000 s to start"},
     {"cpus-begin-at-different-times", "warning", "40 of 150 events of the kernel are before CPU 1"},
+    {"tool-with-clock-snapshot", "ok", "A tool wrote it"},
+    {"tool-sets-state-late", "data_loss",
+     "5 of 10 packets that need incremental state cannot be used (50.0%): the tool"},
+    {"discard-v2-into-file-full", "data_loss", "nothing was recorded after 2.910 s",
+     "buffers[0].fill_policy"},
+    {"plain-ring-of-track-events", "info", "Only the last 1.000 s of 1 min 0 s are left of buf"},
+    {"ring-with-a-writer-of-little", "info", "Only the last 1.000 s of 1 min 0 s are left."},
+    {"ftrace-lost-on-one-of-two-cpus", "data_loss", "The kernel overwrote 6,000 events"},
+    {"writer-loss-without-a-mark", "data_loss", "dropped 100 packets",
+     "producers[0].producer_name"},
+    {"three-events-older-than-the-session", "warning",
+     "3 events are 11 min 40 s older than the session's start."},
+    {"log-events-before-time-0", "error", "1 (events with a time before 0"},
+    {"old-service-ends-early", "info", "The events end at 4.910 s"},
 };
 
 std::string PathOf(const std::string& name) { return std::string(RS_TESTDATA) + "/traces/" + name; }
@@ -88,7 +105,8 @@ TEST(TracesOfPeople, TheFirstSentenceIsTrue) {
 TEST(TracesOfPeople, APlainRingIsNoLongTrace) {
   const Ran ran =
       RunCommand(DoctorCommand(), {"--format", "json", PathOf("write-into-file-7-days.pftrace")});
-  for (const Json& counter : testing::ParsedJson(ran.out)["traces"][0]["counters"])
+  const Json trace = testing::ParsedJson(ran.out)["traces"][0];
+  for (const Json& counter : trace["counters"])
     EXPECT_NE(counter["name"], "long_trace_mode_bytes_overwritten");
 }
 
@@ -96,6 +114,50 @@ TEST(TracesOfPeople, SourcesAndHolesAreListed) {
   const Ran ran = RunCommand(GapsCommand(), {PathOf("second-half-empty.pftrace")});
   EXPECT_THAT(ran.out, HasSubstr("linux.sys_stats  [1]  delivered      100     100"));
   EXPECT_THAT(ran.out, HasSubstr("buffers[0]  3.990 s  10.000 s  discarded: 1,512 chunks"));
+}
+
+TEST(TracesOfPeople, TheAnswerHasTheCauseOfItsHeadline) {
+  const auto lines_of = [](const char* name) {
+    return RunCommand(DoctorCommand(), {"--brief", PathOf(name)}).out;
+  };
+  EXPECT_THAT(lines_of("ftrace-in-use.pftrace"),
+              HasSubstr("Why      Data sources may have been started, and wrote nothing"));
+  // A ring that wrapped is not why the CPUs' data begin at different times.
+  EXPECT_THAT(lines_of("cpus-begin-at-different-times.pftrace"),
+              HasSubstr("Buffer   A ring keeps the newest data"));
+}
+
+TEST(TracesOfPeople, HolesAreSelected) {
+  const auto rows_of = [](const char* option, const char* value) {
+    return RunCommand(GapsCommand(), {"--format", "csv", option, value,
+                                      PathOf("ftrace-lost-on-one-of-two-cpus.pftrace")});
+  };
+  EXPECT_THAT(rows_of("--from", "8s").out, HasSubstr(",CPU 0,"));
+  EXPECT_THAT(rows_of("--to", "8s").out, Not(HasSubstr("CPU 0")));
+  EXPECT_THAT(rows_of("--seq", "com.app").out, Not(HasSubstr("CPU 0")));
+  EXPECT_THAT(rows_of("--seq", "2:1").error, HasSubstr("name sequences by their id or a part"));
+  EXPECT_THAT(rows_of("--config", "any").error, HasSubstr("no replay that can be changed"));
+  const auto holes_of = [](const char* option, const char* value) {
+    return RunCommand(GapsCommand(), {"--format", "csv", option, value,
+                                      PathOf("writer-loss-without-a-mark.pftrace")})
+        .out;
+  };
+  constexpr const char* kTitle = "sequence 2 (linux.ftrace)";
+  EXPECT_THAT(holes_of("--seq", "2"), HasSubstr(kTitle));
+  EXPECT_THAT(holes_of("--seq", "linux.ft"), HasSubstr(kTitle));
+  EXPECT_THAT(holes_of("--seq", "3"), Not(HasSubstr(kTitle)));
+  EXPECT_THAT(holes_of("--buffer", "buffers[0]"), HasSubstr(kTitle));
+  EXPECT_THAT(holes_of("--buffer", "buffers[1]"), Not(HasSubstr(kTitle)));
+}
+
+TEST(TracesOfPeople, SourcesAreKnownByTheirPackets) {
+  const Ran ran =
+      RunCommand(DoctorCommand(), {"--format", "json", PathOf("sources-by-their-packets.pftrace")});
+  const Json trace = testing::ParsedJson(ran.out)["traces"][0];
+  std::vector<std::string> states;
+  for (const Json& source : trace["sources"]) states.push_back(source["state"]);
+  // ftrace, track_event, a vendor's gpu.counters, the battery of sysfs, V8's code
+  EXPECT_THAT(states, ElementsAre("ended_early", "delivered", "delivered", "delivered", "unknown"));
 }
 
 TEST(TracesOfPeople, OtherProtobufsAreNoTraces) {

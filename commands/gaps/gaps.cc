@@ -21,18 +21,20 @@ struct GapsArgs {
   SessionSelection input;
   ReplayChoices choices;
   GapFilter filter;
-  bool all = false;      // as text, each gap and all that was found
-  bool packets = false;  // each lost packet
+  std::vector<std::string> of_trace;  // its sequences, by id or a part of the title
+  bool all = false;                   // as text, each gap and all that was found
+  bool packets = false;               // each lost packet
   Format format = Format::kText;
   Gate gate;
 
-  size_t holes_listed() const { return all ? SIZE_MAX : 10; }
-  bool is_about_replays() const { return ChoosesAnything(choices) || packets; }
+  bool is_about_replays() const {
+    return ChoosesAnything(choices) || !choices.config.empty() || packets;
+  }
 };
 
 void SetUp(CLI::App& app, GapsArgs& args) {
   AddReplayOptions(app, args.choices);
-  AddSelection(app, args.filter, "packets written");
+  AddSelection(app, args.filter, "packets written", &args.of_trace);
   InGroup(app, kOutputGroup);
   AddFlag(app, "--all", args.all, "Explain each gap, and list all that was found, as text");
   AddFlag(app, "--packets", args.packets,
@@ -45,6 +47,7 @@ void SetUp(CLI::App& app, GapsArgs& args) {
 }
 
 Status Check(const GapsArgs& args) {
+  if (!args.of_trace.empty()) return ParseSequence(args.of_trace.front()).map([](auto) {});
   if (!args.packets || (args.format != Format::kJson && args.format != Format::kMarkdown))
     return {};
   return Fail(ErrorCode::kUsage,
@@ -156,6 +159,73 @@ Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context&
   return code;
 }
 
+/// Returns true if the filters of the command line keep a hole of a trace.
+bool Keeps(const GapsArgs& args, const Examination& examination, const Hole& hole) {
+  const int64_t start_ns = examination.subject.time.value_or(TimeSpan()).first_ns;
+  const auto at = [&](const TimePoint& point) {
+    return static_cast<int64_t>(
+        std::min(point.Absolute(static_cast<uint64_t>(start_ns)), uint64_t{INT64_MAX}));
+  };
+  if (args.filter.from && hole.span.last_ns < at(*args.filter.from)) return false;
+  if (args.filter.to && hole.span.first_ns > at(*args.filter.to)) return false;
+  const SequenceStages* const sequence =
+      hole.sequence ? &examination.account.sequences[*hole.sequence] : nullptr;
+  if (!args.of_trace.empty() &&
+      (sequence == nullptr || std::ranges::none_of(args.of_trace, [&](const std::string& text) {
+         return text == std::to_string(sequence->id) ||
+                (text.find_first_not_of("0123456789") != std::string::npos &&
+                 OwnerOf(examination, hole).find(text) != std::string::npos);
+       })))
+    return false;
+  const std::string& buffer = sequence == nullptr ? hole.where : sequence->buffer;
+  return args.filter.buffers.empty() ||
+         std::ranges::any_of(args.filter.buffers, [&](const BufferKey& key) {
+           return key.is_index && BufferName(examination.subject.facts, key.number) == buffer;
+         });
+}
+
+/// Reports what a trace proves, and its holes.
+Result<ExitCode> ReportTraceGaps(const GapsArgs& args, Context& context) {
+  constexpr std::string_view kColumns =
+      "input session of stage from_ns to_ns packets places unusable previous_packet_dropped what";
+  constexpr size_t kHolesListed = 10;
+  const auto is_of_log = [](const BufferKey& key) { return !key.is_index; };
+  if (!args.filter.sequences.empty() || std::ranges::any_of(args.filter.buffers, is_of_log))
+    return Fail(ErrorCode::kUsage, "a trace does not have the ids that a log has",
+                {args.input.paths.front(), {}, {}},
+                "name sequences by their id or a part of their title (--seq 7, --seq com.app), "
+                "and buffers by their index (--buffer 'buffers[0]')");
+  RS_ASSIGN_OR_RETURN(ExaminedInputs examined,
+                      ExamineInputs(context, args.input.paths, {}, args.input.only));
+  const bool is_one = !examined.are_grouped();
+  if (!is_one && (args.filter.selects() || !args.of_trace.empty() || args.format == Format::kCsv))
+    return Fail(ErrorCode::kUsage, "holes can be selected, and listed as CSV, of one trace only",
+                {}, "name one trace");
+  for (Examination& examination : examined.examinations)
+    std::erase_if(examination.holes,
+                  [&](const Hole& hole) { return !Keeps(args, examination, hole); });
+  if (args.format == Format::kCsv) {
+    context.console.Print(CsvTitles(kColumns));
+    for (const Examination& examination : examined.examinations)
+      for (const Hole& hole : examination.holes) {
+        Json row = FieldsToJson(hole);
+        row["input"] = examination.subject.file;
+        row["session"] = examination.subject.session ? Json(*examination.subject.session) : Json();
+        row["of"] = OwnerOf(examination, hole);
+        context.console.Print(CsvRow(kColumns, row));
+      }
+    return CodeOf(examined.examinations, args.gate);
+  }
+  RS_ASSIGN_OR_RETURN(
+      const ExitCode code,
+      ReportExaminations(context, args.format, examined, args.gate, /*brief=*/false, args.all));
+  Report report(context.console, args.format, "gaps");
+  if (report.is_text() && !args.all && is_one)
+    for (const Examination& examination : examined.examinations)
+      PrintHoles(report, examination, kHolesListed);
+  return code;
+}
+
 }  // namespace
 
 Command GapsCommand() {
@@ -165,7 +235,8 @@ Command GapsCommand() {
       "Replays like 'ringscope replay', accounts for every packet that was written, and reports "
       "the missing ones: the answer, the losses by their cause with what keeps them, and the gaps "
       "that matter most. --all explains each gap: its content, the cause of the loss, which "
-      "sequences evicted it, and what the trace shows of it.",
+      "sequences evicted it, and what the trace shows of it. Of a trace: what doctor finds in it, "
+      "and its holes.",
       {{"ringscope gaps session.tblog", "What is missing, and why?"},
        {"ringscope gaps --all session.tblog", "Each gap, and all other signs of a loss"},
        {"ringscope gaps --seq 2:17 --from 1.2s session.tblog",
@@ -173,7 +244,7 @@ Command GapsCommand() {
        {"ringscope gaps --size 16MiB session.tblog", "Would a larger buffer lose less?"},
        {"ringscope gaps --packets --format jsonl session.tblog",
         "Each lost packet, and whose commit overwrote it"}},
-      BindSessions({.traces = Traces::kExamined}, SetUp, RunGaps),
+      BindSessions({.traces = Traces::kExamined}, SetUp, RunGaps, ReportTraceGaps),
       {.clean = "Done; no packet that the filters select was lost, nothing shows that more is "
                 "missing, and without filters the session has no warning.",
        .notice = "Done, and packets were lost, or may be missing, or the session has a warning; or "

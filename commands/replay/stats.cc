@@ -89,6 +89,7 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
   Report report(context.console, args.format, "stats");
   RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
                       ExamineInputs(context, args.input.paths, {}, args.input.only));
+  if (!inputs.passed_over.empty()) context.console.Say(PassedOverText(inputs.passed_over));
   constexpr const char* kColumns = "input session name idx severity value";
   if (args.format == Format::kCsv) report.Print(CsvTitles(kColumns));
   Json traces = Json::array();

@@ -367,25 +367,9 @@ namespace {
 
 constexpr size_t kSessionsAlone = 8;  // of one input that are shown one by one, as text
 
-/// Returns true if the text groups them by their findings.
-bool AreGrouped(const ExaminedInputs& inputs) {
-  return inputs.are_many || inputs.examinations.size() > kSessionsAlone;
-}
-
-/// Says which files of a folder are not examined.
-void SayPassedOver(Context& context, const std::string& folder, std::vector<std::string> names) {
-  constexpr size_t kNamed = 8;
-  if (names.empty()) return;
-  const size_t count = names.size();
-  std::ranges::sort(names);
-  if (count > kNamed) names.resize(kNamed);
-  context.console.Say(fmt::format(
-      "{}: {} without the name of a trace or a log {} passed over: {}{}", Printable(folder),
-      Count(count, "file"), Was(count), Printable(Joined(names)), count > kNamed ? ", ..." : ""));
-}
-
 /// Adds a file, or all traces and logs of a folder.
-Status AddPath(Context& context, const std::string& path, std::vector<std::string>& paths) {
+Status AddPath(const std::string& path, std::vector<std::string>& paths,
+               std::vector<std::string>& passed_over) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -394,7 +378,6 @@ Status AddPath(Context& context, const std::string& path, std::vector<std::strin
     return {};
   }
   const size_t before = paths.size();
-  std::vector<std::string> passed_over;
   fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
                                          error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
@@ -402,10 +385,7 @@ Status AddPath(Context& context, const std::string& path, std::vector<std::strin
     const std::string name = entry->path().filename().string();
     if (!entry->is_regular_file(ignored)) continue;
     const bool is_taken = IsLogName(name) || IsTraceName(name) || IsArchiveName(name);
-    (is_taken ? paths : passed_over)
-        .push_back((is_taken ? entry->path() : entry->path().lexically_relative(path))
-                       .lexically_normal()
-                       .string());
+    (is_taken ? paths : passed_over).push_back(entry->path().lexically_normal().string());
   }
   if (error)
     return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
@@ -415,7 +395,6 @@ Status AddPath(Context& context, const std::string& path, std::vector<std::strin
                 "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
                 {path, {}, {}});
   for (size_t i = before; i < paths.size(); ++i) RunFiles::AddInput(paths[i]);
-  SayPassedOver(context, path, std::move(passed_over));
   return {};
 }
 
@@ -487,21 +466,35 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
                                      const ReplayChoices& choices,
                                      std::optional<uint64_t> session) {
-  std::vector<std::string> paths;
-  for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(context, path, paths));
+  std::vector<std::string> paths, passed_over;
+  for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(path, paths, passed_over));
+  std::ranges::sort(passed_over);
   if (paths.size() > 1) paths = OnePathPerRecording(paths);
   if (auto both = ExaminePair(context, paths, choices, session))
-    return ExaminedInputs{*std::move(both), false};
+    return ExaminedInputs{*std::move(both), false, std::move(passed_over)};
   if (paths.size() == 1) {
     RS_ASSIGN_OR_RETURN(Examinations one, ExamineOne(context, paths.front(), choices, session));
-    return ExaminedInputs{std::move(one), false};
+    return ExaminedInputs{std::move(one), false, std::move(passed_over)};
   }
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   if (std::ranges::find(paths, "-") != paths.end())
     return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
                 "give it alone");
-  return ExaminedInputs{ExamineAll(context, paths, choices, session), true};
+  return ExaminedInputs{ExamineAll(context, paths, choices, session), true, std::move(passed_over)};
+}
+
+bool ExaminedInputs::are_grouped() const {
+  return are_many || examinations.size() > kSessionsAlone;
+}
+
+std::string PassedOverText(std::vector<std::string> names) {
+  constexpr size_t kNamed = 3;
+  const size_t count = names.size();
+  if (count > kNamed) names.resize(kNamed);
+  return fmt::format("{} without the name of a trace or a log {} passed over: {}{}",
+                     Count(count, "file"), Was(count), Printable(Joined(names)),
+                     count > kNamed ? ", ..." : "");
 }
 
 Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
@@ -511,8 +504,10 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInp
     for (Examination& examination : inputs.examinations)
       examination.broken_limits = gate.Broken(examination);
   if (!report.is_text()) {
-    WriteExaminations(context.console, format, inputs.examinations);
-  } else if (AreGrouped(inputs)) {
+    WriteExaminations(context.console, format, inputs);
+    if (format != Format::kJson && !inputs.passed_over.empty())
+      context.console.Say(PassedOverText(inputs.passed_over));
+  } else if (inputs.are_grouped()) {
     PrintMany(report, inputs.examinations, all);
   } else {
     for (const Examination& examination : inputs.examinations) {
@@ -521,26 +516,17 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInp
     }
   }
   if (report.is_text()) PrintBrokenLimits(report, inputs.examinations);
+  if (report.is_text() && !inputs.passed_over.empty())
+    report.Paragraph("\n" + PassedOverText(inputs.passed_over));
   return CodeOf(inputs.examinations, gate);
 }
 
-Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              const Gate& gate, bool is_about_replays, size_t holes) {
-  if (is_about_replays || input.clone)
-    return Fail(ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
-                {input.paths.front(), {}, {}}, "leave these options out, or name a log");
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format) {
   context.console.Say(
       fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
                   Printable(input.paths.front())));
   RS_ASSIGN_OR_RETURN(ExaminedInputs examined, ExamineInputs(context, input.paths, {}, input.only));
-  const bool all = holes == SIZE_MAX;
-  RS_ASSIGN_OR_RETURN(const ExitCode code,
-                      ReportExaminations(context, format, examined, gate, /*brief=*/false, all));
-  Report report(context.console, format, "gaps");
-  if (report.is_text() && !all && !AreGrouped(examined))
-    for (const Examination& examination : examined.examinations)
-      PrintHoles(report, examination, holes);
-  return code;
+  return ReportExaminations(context, format, examined, {}, /*brief=*/false, /*all=*/false);
 }
 
 }  // namespace ringscope

@@ -86,12 +86,18 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
 /// Examinations of the inputs of a command line.
 struct ExaminedInputs {
   Examinations examinations;
-  bool are_many = false;  // of several inputs or a folder: without their evidence
+  bool are_many = false;                 // of several inputs or a folder: without their evidence
+  std::vector<std::string> passed_over;  // files of folders without the name of a trace or a log
+
+  /// Returns true if the text groups them by their findings.
+  bool are_grouped() const;
 };
 /// Examines all inputs, folders too: several of them on all cores, each on one thread; a log and
 /// the trace that came out of it together. One that fails does not stop the others.
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
                                      const ReplayChoices& choices, std::optional<uint64_t> session);
+/// "3 files without the name of a trace or a log were passed over: a.txt, b.json, c.txt"
+std::string PassedOverText(std::vector<std::string> names);
 /// Examines a trace config alone.
 Examination ExamineConfigFile(const std::string& path, const ConfigFile& config);
 /// Returns true if the input is a log; standard input is not looked at.
@@ -120,6 +126,8 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 /// fit them, and the worst ones, a paragraph each.
 /// @param all lists all with findings, not the worst alone
 void PrintMany(Report& report, const Examinations& examinations, bool all);
+/// Of what the hole is: a sequence with its title, a buffer, a CPU or a data source.
+std::string OwnerOf(const Examination& examination, const Hole& hole);
 /// Lists the times of a trace in which something is missing, the first ones.
 void PrintHoles(Report& report, const Examination& trace, size_t most);
 /// Reports examinations in the format of a command line, each by itself or many in groups, and what
@@ -127,27 +135,13 @@ void PrintHoles(Report& report, const Examination& trace, size_t most);
 Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
                                     const Gate& gate, bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
-/// @param is_about_replays the command line has options that only a log's replay has: an error
-/// @param holes so many are listed as text; SIZE_MAX: all that is known is printed
-Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format,
-                              const Gate& gate, bool is_about_replays, size_t holes);
-/// Returns how many holes of a trace a command line asks for.
-template <typename Args>
-size_t HolesListedFor(const Args& args) {
-  if constexpr (requires { args.holes_listed(); }) return args.holes_listed();
-  return 0;
-}
-template <typename Args>
-Gate GateOf(const Args& args) {
-  if constexpr (requires { args.gate; }) return args.gate;
-  return {};
-}
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format);
 /// Binds a command about the sessions of logs: `run` gets them opened. If the command needs no more
 /// than what traces have, an input with traces is examined in its place, as doctor does; options
 /// that only a replay has are an error then.
 /// @param Args has `input`, the first of its arguments; of a command that takes traces also
 /// `format`, and is_about_replays(): such an option is given
-/// @param run_traces what to do with traces instead; nullptr: as doctor does
+/// @param run_traces what to do with traces instead
 template <typename Args>
 std::function<Runner(CLI::App&)> BindSessions(const Needs& needs, void (*set_up)(CLI::App&, Args&),
                                               Result<ExitCode> (*run)(const Args&, SessionReader&,
@@ -162,9 +156,11 @@ std::function<Runner(CLI::App&)> BindSessions(const Needs& needs, void (*set_up)
       SessionReader sessions(context, args->input, needs.activity);
       if constexpr (requires { args->is_about_replays(); }) {
         if (sessions.recording().HasTraces()) {
-          if (run_traces != nullptr && !args->is_about_replays()) return run_traces(*args, context);
-          return ReportTraces(context, args->input, args->format, GateOf(*args),
-                              args->is_about_replays(), HolesListedFor(*args));
+          if (args->is_about_replays() || args->input.clone)
+            return Fail(
+                ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
+                {args->input.paths.front(), {}, {}}, "leave these options out, or name a log");
+          return run_traces(*args, context);
         }
       }
       return run(*args, sessions, context);
@@ -181,7 +177,7 @@ std::vector<ExaminationGroup> GroupsOf(const Examinations& examinations);
 Json DoctorDocument(const Examinations& examinations);
 /// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
 /// or a row for each finding (csv).
-void WriteExaminations(Console& console, Format format, const Examinations& examinations);
+void WriteExaminations(Console& console, Format format, const ExaminedInputs& inputs);
 
 void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
 void ListFields(JsonFieldWriter& io, const Remedy& remedy);

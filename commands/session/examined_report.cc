@@ -259,29 +259,34 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
 }
 
+std::string OwnerOf(const Examination& examination, const Hole& hole) {
+  if (hole.sequence) return NameOf(examination.account.sequences[*hole.sequence]);
+  return hole.where.empty() ? "the trace" : hole.where;
+}
+
 void PrintHoles(Report& report, const Examination& trace, size_t most) {
   if (trace.holes.empty() || trace.log != nullptr || most == 0) return;
   const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
   Table table({{"of"}, {"from"}, {"to"}, {"what"}, {"how many"}});
   const size_t shown = ShownOf(trace.holes.size(), most);
   for (const Hole& hole : std::span(trace.holes).first(shown))
-    table.AddRow({hole.sequence        ? NameOf(trace.account.sequences[*hole.sequence])
-                  : hole.where.empty() ? std::string("the trace")
-                                       : hole.where,
-                  Time("", hole.span.first_ns - start_ns).text,
+    table.AddRow({OwnerOf(trace, hole), Time("", hole.span.first_ns - start_ns).text,
                   Time("", hole.span.last_ns - start_ns).text, hole.what, AmountText(hole)});
   report.Section(fmt::format("Holes: {}", WithCommas(trace.holes.size())), table, 2);
   PrintMore(report, trace.holes.size() - shown, "more hole");
 }
 
-void WriteExaminations(Console& console, Format format, const Examinations& traces) {
+void WriteExaminations(Console& console, Format format, const ExaminedInputs& inputs) {
+  const Examinations& traces = inputs.examinations;
   if (format == Format::kCsv) {
     PrintCsv(console, traces);
   } else if (format == Format::kJsonl) {
     console.Print(JsonText(JsonDocument("doctor")) + "\n");
     for (const Examination& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
   } else {
-    console.Print(JsonText(DoctorDocument(traces), 2) + "\n");
+    Json document = DoctorDocument(traces);
+    if (!inputs.passed_over.empty()) document["passed_over"] = inputs.passed_over;
+    console.Print(JsonText(document, 2) + "\n");
   }
 }
 

@@ -158,10 +158,19 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, in
   AddTexts(app, "LOG", targets, TypeOf(traces), text, Need::kRequired, most);
 }
 
-void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what) {
+void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what,
+                  std::vector<std::string>* of_trace) {
   InGroup(app, kFilterGroup);
-  AddParsedList(app, "--seq", selection.sequences, ParseSequence, "PRODUCER:WRITER",
-                "Only this sequence; may be repeated");
+  const auto take_sequence = [&selection, of_trace](const std::string& text) -> Status {
+    const Result<SequenceKey> sequence = ParseSequence(text);
+    if (!sequence && of_trace == nullptr) return tl::unexpected(sequence.error());
+    sequence ? selection.sequences.push_back(*sequence) : of_trace->push_back(text);
+    return {};
+  };
+  AddTakenList(app, "--seq", take_sequence, "PRODUCER:WRITER",
+               of_trace == nullptr ? "Only this sequence; may be repeated"
+                                   : "Only this sequence; of a trace its id, or a part of its "
+                                     "title, like a process; may be repeated");
   AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "BUFFER",
                 "Only this buffer, like buffers[1], or 1 by its id in the log; may be repeated");
   // The options come in any order: the later one is checked against the other.

@@ -124,7 +124,9 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = T
              int most = 0);
 /// --seq, --buffer, --from and --to, below "Filter".
 /// @param what is selected by time: "records"
-void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what);
+/// @param of_trace gets what names no sequence of a log; nullptr: that is an error
+void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what,
+                  std::vector<std::string>* of_trace = nullptr);
 /// --session, below "Input".
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".

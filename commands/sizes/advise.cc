@@ -228,7 +228,7 @@ Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions
 /// Of a trace: as doctor does, and its config.
 Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
   if (args.output.empty() && args.format != Format::kDiff)
-    return ReportTraces(context, args.input, args.format, {}, args.is_about_replays(), 0);
+    return ReportTraces(context, args.input, args.format);
   RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
                       ExamineInputs(context, args.input.paths, {}, args.input.only));
   const Examination& examination = inputs.examinations.front();

@@ -157,23 +157,33 @@ class AnswerBuilder {
     if (!examined_.trace) return;
     AddSources();
     if (examined_.trace->IsOfTool()) return answer_.Add("Holds", HeldText());
-    AddTraceLosses(noted);
+    AddTraceLosses(noted != nullptr               ? noted
+                   : answer_.severity > Harm::kOk ? &findings.front()
+                                                  : nullptr);
   }
 
-  /// Why a trace lost data, by the finding about a buffer.
-  /// @param noted the finding that the headline is of, if that is info
-  void AddTraceLosses(const Finding* noted) {
+  /// The cause of what the headline states, and of what a trace's buffers lost.
+  /// @param headline the finding that it is of; nullptr: of none
+  void AddTraceLosses(const Finding* headline) {
     const std::vector<Finding>& findings = examined_.findings;
-    const auto loss = std::ranges::find_if(findings, [](const Finding& finding) {
-      return std::string_view(finding.rule->id).starts_with("buffer.");
-    });
+    const auto first_of = [&](std::string_view rules) {
+      return std::ranges::find_if(findings, [&](const Finding& finding) {
+        return std::string_view(finding.rule->id).starts_with(rules);
+      });
+    };
+    auto loss = first_of("buffer.overwritten");
+    if (loss == findings.end() || headline == nullptr ||
+        headline->rule->id != std::string_view("state.unusable"))
+      loss = first_of("buffer.");
+    const bool is_other = headline != nullptr && loss != findings.begin() && !IsOfLosses(*headline);
+    if (is_other) answer_.Add("Why", headline->cause);
     if (loss == findings.end()) return;
-    if (noted == &*loss && !noted->changes.empty())
-      answer_.Add("Size", Say("{} keeps the whole session",
-                              ChangesText(noted->changes, examined_.subject.sizes)));
-    answer_.Add("Why", examined_.trace->buffers.size() < 2 || loss->cause.empty()
-                           ? loss->cause
-                           : Say("{}: {}", loss->where, loss->cause));
+    if (headline == &*loss && answer_.severity == Harm::kInfo && !headline->changes.empty())
+      answer_.Add("Size", Say("{} keeps the whole session", ChangeOf(*headline, findings)));
+    answer_.Add(is_other ? "Buffer" : "Why",
+                examined_.trace->buffers.size() < 2 || loss->cause.empty()
+                    ? loss->cause
+                    : Say("{}: {}", loss->where, loss->cause));
     if (IsOfLosses(*loss) && examined_.trace->data_packets > 0)
       answer_.Add("Largest", LargestText());
   }
@@ -183,7 +193,8 @@ class AnswerBuilder {
     if (!examined_.trace) return nullptr;
     for (const Finding& finding : examined_.findings) {
       const std::string_view id = finding.rule->id;
-      if (id == "buffer.overwritten" || id.starts_with("ftrace.") || id.starts_with("order."))
+      if (id == "buffer.overwritten" || (id == "trace.short" && finding.weight > 0) ||
+          id.starts_with("ftrace.") || id.starts_with("order."))
         return &finding;
     }
     return nullptr;
@@ -215,7 +226,8 @@ class AnswerBuilder {
   void AddSources() {
     std::vector<std::string> silent;
     for (const SourceAccount& source : examined_.sources)
-      if (source.state != SourceState::kDelivered && source.state != SourceState::kUnknown)
+      if (source.state != SourceState::kDelivered && source.state != SourceState::kEndedEarly &&
+          source.state != SourceState::kUnknown)
         silent.push_back(fmt::format("{} ({})", Printable(source.name), RowOf(source.state).text));
     const bool is_headline =
         answer_.severity == Harm::kWarning &&
@@ -227,7 +239,8 @@ class AnswerBuilder {
   Sentence ProvedHeadline() const {
     const std::vector<Finding>& findings = examined_.findings;
     if (answer_.severity > Harm::kInfo) {
-      if (findings.front().rule->id != std::string_view("state.unusable"))
+      if (findings.front().rule->id != std::string_view("state.unusable") ||
+          (examined_.trace && examined_.trace->IsOfTool()))
         return StandaloneText(findings.front());
       const auto& reach = examined_.reach;
       return UnusableHeadline(reach.empty() ? std::nullopt : std::optional(reach.begin()->first));

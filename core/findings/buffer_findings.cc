@@ -142,6 +142,9 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                             TimeOf(examiner, "recorded_until_ns", buffer.span->last_ns),
                             TimeOf(examiner, "end_ns", examiner.session()->last_ns))
                       : ", and discarded what came later.";
+  if (examiner.config.IsStreamed() && !examiner.is_of_log())
+    return finding.changes.push_back({fmt::format("buffers[{}].fill_policy", index), "RING_BUFFER",
+                                      "a discarding buffer seals itself", false});
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   AddLargerBuffer(examiner, index, stats.bytes_written + mean * stats.chunks_discarded,
@@ -164,11 +167,14 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
   std::string_view producer;
   uint64_t bytes = 0;
   bool has_ftrace = false;
+  // V1 buffers and older services do not mark the cause.
+  const bool has_marks = std::ranges::any_of(
+      examiner.facts.sequences, [](const TraceSequence& one) { return FullMemoryOf(one) > 0; });
   for (const TraceSequence& sequence : examiner.facts.sequences) {
     const std::string source = SourceOf(sequence, examiner.config);
     const KnownSource* const known = FindKnownSource(source);
     const std::string_view own = known == nullptr ? "" : known->producer;
-    if (FullMemoryOf(sequence) > 0) {
+    if (has_marks ? FullMemoryOf(sequence) > 0 : sequence.losses.sequence_packet_loss > 0) {
       if (own.empty() || (!producer.empty() && own != producer)) return false;
       producer = own;
     }

@@ -15,6 +15,8 @@
 namespace ringscope {
 namespace {
 
+constexpr uint64_t kTooLargeKb = 4 * 1024 * 1024;
+
 /// Returns true if a trace shows that the buffer wrapped.
 bool HasWrapped(const Examiner& examiner, size_t index) {
   const auto& buffers = examiner.facts.buffers;
@@ -23,7 +25,6 @@ bool HasWrapped(const Examiner& examiner, size_t index) {
 
 void ExamineBufferConfigs(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
-  constexpr uint64_t kTooLargeKb = 4 * 1024 * 1024;
   for (size_t i = 0; i < config.buffers.size(); ++i) {
     const uint64_t kb = config.buffers[i].size_kb;
     if (kb == 0 || kb >= kTooLargeKb)
@@ -81,7 +82,7 @@ void ExamineFlushPeriod(Examiner& examiner) {
       {.cause = may_flush ? "flush_period_ms is not set. Services since v54 flush by themselves; "
                             "this one's release is not known."
                           : "flush_period_ms is not set."});
-  if (!config.write_into_file || may_flush) finding.harm = Harm::kInfo;
+  if (!config.IsStreamed() || may_flush) finding.harm = Harm::kInfo;
   // A service that flushes by itself ignores the period.
   if (!may_flush)
     finding.changes.push_back(
@@ -109,7 +110,6 @@ void ExamineMissingClears(Examiner& examiner) {
       any_wrapped ? "The ring wrapped, and nothing made the producers repeat their state."
                   : "If the ring wraps, the state that later packets need is overwritten.",
       {.proof = "No incremental_state_config in the config."});
-  if (!any_wrapped) finding.harm = Harm::kInfo;
   AddClearPeriod(examiner, ShortestReach(examiner), finding);
 }
 
@@ -120,13 +120,14 @@ void ExamineClearPeriod(Examiner& examiner) {
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
     const std::optional<Reach> reach = ReachOf(examiner, i);
     if (!reach || reach->ns >= clear_ns) continue;
-    AddClearPeriod(
-        examiner, reach,
+    Finding& finding =
         examiner.Add("config.clear_period",
                      Say("The state is repeated every {}, and the ring holds {}.",
                          Time("clear_period_ns", clear_ns), Time("reach_ns", reach->ns)),
                      {.where = BufferName(examiner.config, i),
-                      .proof = "clear_period_ms, and the times of the packets that are left."}));
+                      .proof = "clear_period_ms, and the times of the packets that are left."});
+    if (!examiner.HasFound("state.unusable")) finding.harm = Harm::kInfo;
+    AddClearPeriod(examiner, reach, finding);
   }
 }
 
@@ -144,7 +145,17 @@ void ExamineSharing(Examiner& examiner) {
       if (largest == nullptr || sequence.all.bytes > largest->all.bytes) largest = &sequence;
     }
     if (largest == nullptr || largest->all.bytes * 3 < all * 2) continue;
-    examiner.Add(
+    const bool has_cost =
+        examiner.is_of_log() ||
+        std::ranges::any_of(examiner.facts.sequences,
+                            [&](const TraceSequence& one) {
+                              return one.buffer == i && &one != largest &&
+                                     (one.is_lost() || one.losses.sequence_packet_loss > 0);
+                            }) ||
+        std::ranges::any_of(examiner.sources, [&](const SourceAccount& source) {
+          return source.buffer == i && source.state == SourceState::kLost;
+        });
+    Finding& finding = examiner.Add(
         "config.shared_buffer",
         Say("{} share a ring that wrapped, and {} of what is left is of one sequence.",
             Number("data_sources", sources, "data source"),
@@ -153,6 +164,7 @@ void ExamineSharing(Examiner& examiner) {
                               SequenceName(examiner, *largest)),
          .proof = "target_buffer of the data sources, and the bytes of the trace's packets.",
          .weight = largest->all.bytes});
+    if (!has_cost) finding.harm = Harm::kInfo;
   }
 }
 
@@ -373,6 +385,7 @@ void ExamineRings(Examiner& examiner) {
       return source.target_buffer == i && std::ranges::find(kMuch, source.name) != std::end(kMuch);
     });
     if (!has_much || config.buffers[i].policy != FillPolicy::kRingBuffer) continue;
+    if (config.buffers[i].size_kb == 0 || config.buffers[i].size_kb >= kTooLargeKb) continue;
     const uint64_t bytes = std::min<uint64_t>(config.buffers[i].size_kb, UINT32_MAX) * kKiB;
     const uint64_t most_ns = bytes * (kSecondNs / kLowRate), least_ns = most_ns / 2;
     const Sentence held =
@@ -454,7 +467,7 @@ void ExamineTimes(Examiner& examiner) {
   const TraceConfigFacts& config = examiner.config;
   const uint64_t longest_ms = config.has_extra_guardrails ? kDayMs : 7 * kDayMs;
   const Sentence longest =
-      Say("{} days{}", Number("longest_days", longest_ms / kDayMs),
+      Say("{}{}", Number("longest_days", longest_ms / kDayMs, "day"),
           config.has_extra_guardrails ? ", as enable_extra_guardrails is set" : "");
   const uint64_t duration_ms = config.duration_ms.value_or(0);
   if (duration_ms > longest_ms)
@@ -566,7 +579,8 @@ void ExamineTargets(Examiner& examiner) {
                  "0.",
                  title, Number("target_buffer", source.target_buffer),
                  Number("buffers", config.buffer_count, "buffer")),
-             Say("target_buffer of 0 to {}", config.buffer_count - 1));
+             config.buffer_count == 1 ? Sentence("target_buffer: 0")
+                                      : Say("target_buffer of 0 to {}", config.buffer_count - 1));
     }
   }
 }

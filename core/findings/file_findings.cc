@@ -147,6 +147,7 @@ void ExamineLength(Examiner& examiner) {
     cause =
         "It was stopped, or its data sources stopped writing: no event of the service shows "
         "which.";
+  const bool is_meant = !facts.triggers.empty() || facts.is_clone;
   Finding& finding = examiner.Add(
       "trace.short",
       ends_early
@@ -155,12 +156,11 @@ void ExamineLength(Examiner& examiner) {
           : Say("The session ended after {} of the {} that its config asks for.",
                 Time("ended_ns", ended_ns), Time("wanted_ns", wanted_ns)),
       {.cause = std::move(cause),
-       .proof = "duration_ms of the config, the service's events, and the times of the events."});
+       .proof = "duration_ms of the config, the service's events, and the times of the events.",
+       .weight = ends_early && !is_meant ? 1u : 0u});
   // Sessions are stopped by hand, by triggers and for clones; and events may be rare.
   constexpr uint64_t kFewEvents = 30;
-  if (!facts.triggers.empty() || facts.is_clone || !ends_early || !has_end ||
-      facts.events < kFewEvents)
-    finding.harm = Harm::kInfo;
+  if (is_meant || !ends_early || !has_end || facts.events < kFewEvents) finding.harm = Harm::kInfo;
 }
 
 /// A session whose data sources began to write late.
@@ -310,7 +310,9 @@ void ExamineEmpty(Examiner& examiner) {
                              Number("packets", facts.all.packets, "packet")),
                    {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
   if (facts.all.packets == 0)
-    finding.remedy = "Look whether the session began, and whether the file was copied whole.";
+    finding.remedy =
+        "Look whether the session began, whether its trigger came, if it has one, and whether the "
+        "file was copied whole.";
   if (facts.stats_packets > 0)
     finding.proof =
         Say("The service counts {} connected and {} registered at the end, and {} started in all "

@@ -73,7 +73,9 @@ void ExamineState(Examiner& examiner) {
                 "or after a loss.",
        .weight = skipped});
   if (facts.IsOfTool()) {
-    finding.cause = "The tool that wrote the trace does not set the state up in the first packet.";
+    finding.what.text.replace(finding.what.text.rfind(": "), std::string::npos,
+                              ": the tool that wrote them had not set their state up before.");
+    finding.cause = "The tool has to set the state up in the first packet of each sequence.";
     finding.remedy = RuleOf("state.never_cleared").remedy;
   }
   if (span) finding.where += Say(", {}", SpanText(examiner, *span));

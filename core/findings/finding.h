@@ -26,6 +26,7 @@ namespace ringscope {
 /// What became of a data source of a trace's config.
 enum class SourceState : uint8_t {
   kDelivered,       // packets of it are in the trace
+  kEndedEarly,      // packets of it are in the trace; others wrote for much longer
   kUnknown,         // the trace does not show which packets are its
   kUnknownName,     // no data source has this name
   kNotRegistered,   // no producer had registered it
@@ -44,6 +45,7 @@ struct SourceStateRow {
 template <>
 inline constexpr auto kEnumRows<SourceState> = EnumTable<SourceStateRow>({
     {SourceState::kDelivered, "delivered", "delivered"},
+    {SourceState::kEndedEarly, "ended_early", "ended early"},
     {SourceState::kUnknown, "unknown", "not known"},
     {SourceState::kUnknownName, "unknown_name", "unknown name"},
     {SourceState::kNotRegistered, "not_registered", "not registered"},

@@ -103,9 +103,13 @@ void ExamineOverrun(Examiner& examiner, const FtraceCounters& ftrace, const CpuS
 void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
   const FtraceCounters& ftrace = facts.ftrace;
   CpuSum bundles, overrun, commit_overrun, dropped;
+  const bool has_marks = std::ranges::any_of(
+      ftrace.cpus(), [](const auto& cpu) { return cpu.second.bundles_after_loss > 0; });
   for (const auto& [cpu, counters] : ftrace.cpus()) {
     bundles.Add(cpu, counters.bundles_after_loss);
-    overrun.Add(cpu, counters[FtraceCounter::kOverrun].delta().value_or(0));
+    // Nobody would have read what the other CPUs overwrote.
+    if (!has_marks || counters.bundles_after_loss > 0)
+      overrun.Add(cpu, counters[FtraceCounter::kOverrun].delta().value_or(0));
     commit_overrun.Add(cpu, counters[FtraceCounter::kCommitOverrun].delta().value_or(0));
     dropped.Add(cpu, counters[FtraceCounter::kDroppedEvents].delta().value_or(0));
   }
@@ -203,9 +207,10 @@ void ExamineHole(Examiner& examiner) {
   if (!hole || examiner.is_of_log()) return;  // a log shows when they were committed
   std::vector<std::string> names;
   constexpr size_t kMost = 3;
-  bool has_both_sides = false, may_be_stale = false;
+  bool has_both_sides = false, may_be_stale = false, is_remote = false;
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.all.span || sequence.all.span->first_ns > hole->span.first_ns) continue;
+    is_remote |= sequence.machine != 0;
     has_both_sides |= sequence.all.span->last_ns >= hole->span.last_ns;
     // Only what was overwritten around them can make events stale.
     may_be_stale |= !sequence.buffer || *sequence.buffer >= facts.buffers.size() ||
@@ -213,7 +218,9 @@ void ExamineHole(Examiner& examiner) {
     if (names.size() < kMost) names.push_back(SequenceName(examiner, sequence));
   }
   const Sentence proof = Say("No event has a time {}.", SpanText(examiner, hole->span));
-  if (!hole->has_few_before()) {
+  const bool is_before = facts.lifetime && hole->span.first_ns < facts.lifetime->first_ns &&
+                         hole->span.last_ns >= facts.lifetime->first_ns;
+  if (!hole->has_few_before() && (!is_before || is_remote)) {
     Finding& finding = examiner.Add(
         "order.gap",
         Say("There is no event {}: {} before it, {} after.", SpanText(examiner, hole->span),
@@ -223,8 +230,6 @@ void ExamineHole(Examiner& examiner) {
     if (has_both_sides) finding.harm = Harm::kInfo;
     return;
   }
-  const bool is_before = facts.lifetime && hole->span.first_ns < facts.lifetime->first_ns &&
-                         hole->span.last_ns >= facts.lifetime->first_ns;
   const Sentence what =
       is_before ? Say("{} {} {} older than the session's start.",
                       Number("packets", hole->packets, "event"), Is(hole->packets),
@@ -248,11 +253,15 @@ void ExamineHole(Examiner& examiner) {
     finding.remedy =
         "A shorter file_write_period_ms, as this service flushes before each write and ignores "
         "flush_period_ms; or write_flush_mode: WRITE_FLUSH_DISABLED with flush_period_ms.";
-    return;
+    finding.changes.push_back(
+        {"write_flush_mode", "WRITE_FLUSH_DISABLED", "lets flush_period_ms take effect", false});
   }
   if (!examiner.has_config() || examiner.config.flush_period_ms) return;
+  const uint64_t write_ms = examiner.config.PeriodNs() / kMsInNs;
   finding.changes.push_back(
-      {"flush_period_ms", "10000", "writers commit what they hold at least so often", true});
+      {"flush_period_ms",
+       std::to_string(finding.changes.empty() ? 10'000 : TypedPeriod(write_ms / 2)),
+       "writers commit what they hold at least so often", true});
 }
 
 /// Machines whose times are not related to those of the service's.

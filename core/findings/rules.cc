@@ -285,17 +285,19 @@ constexpr std::array kRules = {
          "and not of time.",
          "flush_period_ms, for example 5000; since v54 the service flushes by itself where it "
          "writes into a file."},
-    Rule{"config.no_clear_period", Harm::kWarning, "Incremental state is never repeated",
+    Rule{"config.no_clear_period", Harm::kInfo, "Incremental state is never repeated",
          "A ring that wraps overwrites the state that later packets need; without "
-         "incremental_state_config nothing repeats it.",
+         "incremental_state_config nothing repeats it. Where packets lack it, state.unusable "
+         "reports that.",
          "incremental_state_config { clear_period_ms } of a tenth of what the ring holds"},
     Rule{"config.clear_period", Harm::kWarning,
          "The state is repeated less often than the ring turns over",
          "Between two repetitions the ring is overwritten once, so that for a part of the time no "
-         "packet is usable.",
+         "packet is usable. It is info for a trace where all packets have their state.",
          "A shorter clear_period_ms, or a larger buffer."},
     Rule{"config.shared_buffer", Harm::kWarning, "One data source overwrites the others",
-         "Several data sources share a ring, and one of them writes most of it.",
+         "Several data sources share a ring, and one of them writes most of it. It is info for a "
+         "trace where nothing of the others is missing.",
          "A buffer of its own for the data source that writes most."},
     Rule{"config.ftrace_drain", Harm::kWarning, "The kernel's buffers are small for what they take",
          "A drain period of seconds needs a large kernel buffer per CPU: less than 5 MB/s, less "

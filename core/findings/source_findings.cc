@@ -49,7 +49,8 @@ class SourceAccounts {
     for (const TraceSequence& sequence : facts_.sequences) {
       if (sequence.all.packets == 0) continue;
       owners_.push_back(SourceOf(sequence, config_));
-      has_unknown_ |= owners_.back().empty();
+      has_unknown_ |= std::ranges::find(config_.sources, owners_.back(), &ConfiguredSource::name) ==
+                      config_.sources.end();
       sequences_.push_back(&sequence);
     }
   }
@@ -62,9 +63,13 @@ class SourceAccounts {
       account.buffer = static_cast<uint32_t>(source.target_buffer);
       Add(source, account);
       const bool is_ftrace = source.name == kFtraceSource;
-      if (is_ftrace) account.places += KernelLosses(facts_.ftrace).places;
+      if (is_ftrace)
+        for (const auto& [number, cpu] : facts_.ftrace.cpus())
+          account.places += cpu.bundles_after_loss;
       if (account.amount.packets == 0 || (is_ftrace && facts_.ftrace.events() == 0))
         Explain(source, account);
+      else if (EndsEarly(account))
+        account.state = SourceState::kEndedEarly;
     }
     return accounts;
   }
@@ -87,6 +92,20 @@ class SourceAccounts {
       AddTo(account.amount.span, sequence.all.span->first_ns);
       AddTo(account.amount.span, sequence.all.span->last_ns);
     }
+  }
+
+  /// Returns true if the data source writes all the time, its buffer was not full, and others wrote
+  /// events in more than the second half of the trace without it.
+  bool EndsEarly(const SourceAccount& account) const {
+    constexpr uint64_t kFewPackets = 30;
+    constexpr std::string_view kSteady[] = {kFtraceSource, "linux.sys_stats", "linux.perf",
+                                            "track_event", "org.chromium.trace_event"};
+    const BufferStats* const stats = StatsOf(account.buffer);
+    const std::optional<TimeSpan>&own = account.amount.span, &all = facts_.all.span;
+    return own && all && account.amount.packets >= kFewPackets && stats != nullptr &&
+           stats->chunks_discarded == 0 &&
+           std::ranges::find(kSteady, account.name) != std::end(kSteady) &&
+           all->last_ns - own->last_ns > own->last_ns - all->first_ns;
   }
 
   /// Returns the buffer's statistics, or nullptr if there are none.
@@ -123,7 +142,7 @@ class SourceAccounts {
       return say(SourceState::kNotStarted,
                  "The service was still waiting for its start (slow_starting_data_sources).",
                  "Look at its producer, which was busy or blocked.");
-    if (known == nullptr && has_unknown_)
+    if (!HasOwnContent(source.name) && has_unknown_)
       return say(SourceState::kUnknown,
                  "The trace does not show which of the other packets are its.", "");
     if (known == nullptr) {
@@ -213,10 +232,12 @@ void ExamineSilentSources(Examiner& examiner) {
   const bool is_in_part = IsInPart(examiner.facts);
   for (SourceAccount& source : examiner.sources) {
     const bool asks_for_nothing = source.state == SourceState::kNothingAsked;
-    if (is_in_part && source.state != SourceState::kDelivered && !asks_for_nothing)
+    const bool has_data =
+        source.state == SourceState::kDelivered || source.state == SourceState::kEndedEarly;
+    if (is_in_part && !has_data && !asks_for_nothing)
       source = {.name = source.name, .buffer = source.buffer, .state = SourceState::kUnknown};
     // ftrace without events is a finding of the config.
-    if (is_in_part || examiner.facts.data_packets == 0 || source.state == SourceState::kDelivered ||
+    if (is_in_part || examiner.facts.data_packets == 0 || has_data ||
         source.state == SourceState::kUnknown || (asks_for_nothing && source.name == kFtraceSource))
       continue;
     examiner.Add(
@@ -422,6 +443,8 @@ constexpr HeapReport kHeapReports[] = {
     {"heapprofd_rejected_concurrent"_stat, Harm::kError,
      "was refused: another session profiled the process at the same time."},
     {"heapprofd_hit_guardrail"_stat, Harm::kError, "was ended by a guardrail of heapprofd."},
+    {"heapprofd_client_disconnected"_stat, Harm::kInfo,
+     "ends before the session: the process ended, or closed its connection."},
 };
 
 void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
@@ -429,9 +452,11 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
   for (const HeapReport& report : kHeapReports) {
     const IndexSum dumps = SumOf(machine, report.stat);
     if (dumps.sum == 0) continue;
-    Finding& finding = examiner.Add(
-        "heap.profile", Say("The heap profile of {} {}", dumps.Where("pid"), report.text),
-        {.harm = report.harm, .proof = kProof, .weight = dumps.sum});
+    Finding& finding =
+        examiner.Add("heap.profile",
+                     Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
+                         dumps.Where("pid"), report.text),
+                     {.harm = report.harm, .proof = kProof, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
     if (report.stat != "heapprofd_buffer_overran"_stat) continue;
     finding.remedy =

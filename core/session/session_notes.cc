@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -123,7 +124,14 @@ std::optional<uint64_t> SessionNotes::GivenAgainAt(SequenceKey sequence) const {
 
 int32_t SessionNotes::PidOf(SequenceKey sequence) const {
   const auto producer = producers_.find(sequence.producer);
-  return producer == producers_.end() ? 0 : std::max(producer->second.pid, 0);
+  if (producer == producers_.end()) return 0;
+  // Chromium's processes connect through the browser, with its pid, and have their own in the name.
+  constexpr std::string_view kChromium = "org.chromium-";
+  const std::string& name = producer->second.name;
+  int32_t pid = producer->second.pid;
+  if (name.starts_with(kChromium))
+    std::from_chars(name.data() + kChromium.size(), name.data() + name.size(), pid);
+  return std::max(pid, 0);
 }
 
 std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buffer) const {

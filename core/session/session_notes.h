@@ -53,7 +53,7 @@ class SessionNotes : public ReplayListener {
   /// When the id of the sequence's writer, or of its producer, was last given out again; absent:
   /// the log does not show that it was.
   std::optional<uint64_t> GivenAgainAt(SequenceKey sequence) const;
-  /// Id of the sequence's process; 0: not known.
+  /// Id of the sequence's process, not of one that connected for it; 0: not known.
   int32_t PidOf(SequenceKey sequence) const;
   /// Name of the sequence's thread, as one of its first packets has it, read or not; empty: not
   /// known.

@@ -80,6 +80,18 @@ TEST(SessionNotes, SourcesOfSequences) {
   }
 }
 
+TEST(SessionNotes, ChromiumsProcessesHaveTheirPidInTheName) {
+  const auto pid_of = [](const char* name) {
+    SessionNotes notes;
+    notes.OnRecord({{}, ProducerConnected{.producer = ProducerId{1}, .pid = 6000, .name = name}},
+                   {});
+    return notes.PidOf(kSequence);
+  };
+  EXPECT_EQ(pid_of("org.chromium-6076"), 6076);
+  EXPECT_EQ(pid_of("org.chromium-gpu"), 6000);
+  EXPECT_EQ(pid_of("worker-7"), 6000);
+}
+
 TEST(SessionNotes, LaterChunksAreNotLookedAt) {
   SessionNotes notes;
   CommitChunk(notes, Payload("", ""));

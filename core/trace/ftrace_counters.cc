@@ -77,7 +77,8 @@ void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
     cpu.last_loss_ns = static_cast<uint64_t>(events->first_ns);
     if (!cpu.first_loss_ns) cpu.first_loss_ns = cpu.last_loss_ns;
     if (cpu.holes.size() < kMaxHoles)
-      cpu.holes.push_back({cpu.last_ns.value_or(events->first_ns), events->first_ns});
+      cpu.holes.push_back(
+          {std::min(cpu.last_ns.value_or(events->first_ns), events->first_ns), events->first_ns});
     else
       cpu.holes.back().Add(events->first_ns);
   }

@@ -126,7 +126,7 @@ using proto::TracePacket;
 constexpr const char *kFtrace = "linux.ftrace", *kProcessStats = "linux.process_stats",
                      *kPower = "android.power", *kNetwork = "android.network_packets",
                      *kTrackEvents = "track_event", *kChromeEvents = "org.chromium.trace_event",
-                     *kSystemInfo = "linux.system_info";
+                     *kSystemInfo = "linux.system_info", *kSysfsPower = "linux.sysfs_power";
 
 constexpr PacketKind OfService(uint32_t content) { return {content, "", false, true}; }
 constexpr PacketKind NoEvents(uint32_t content, const char* source = "") {
@@ -208,6 +208,7 @@ constexpr std::array kSources = {
     KnownSource{kSystemInfo, kProbes},
     KnownSource{"linux.systemd_journald", kProbes},
     KnownSource{kPower, kProbes},
+    KnownSource{kSysfsPower, kProbes},
     KnownSource{"android.log", kProbes},
     KnownSource{"android.packages_list", kProbes},
     KnownSource{"android.polled_state", kProbes},
@@ -280,8 +281,8 @@ const PacketKind& KindOf(uint32_t content) {
 
 bool IsOfService(const TracePacketView& packet) {
   if (KindOf(packet.content).is_of_service) return true;
-  // What these contain does not show who wrote it.
-  return packet.sequence_id <= kServiceSequenceId &&
+  // What these contain does not show who wrote it; all of the service's packets have its uid.
+  return packet.uid && packet.sequence_id <= kServiceSequenceId &&
          (packet.content == 0 || packet.content == TracePacket::kClockSnapshot ||
           packet.content == TracePacket::kExtensionDescriptor);
 }
@@ -312,7 +313,16 @@ std::optional<std::string_view> MeantSource(std::string_view name) {
 
 bool Writes(std::string_view source, uint32_t content) {
   const std::string_view own = KindOf(content).source;
-  return !own.empty() && (own == source || (own == kTrackEvents && source == kChromeEvents));
+  if (own.empty()) return false;
+  const KnownSource* const known = FindKnownSource(source);
+  return own == (known == nullptr ? source : known->name) ||
+         (own == kTrackEvents && source == kChromeEvents) ||
+         (content == TracePacket::kBattery && source == kSysfsPower);
+}
+
+bool HasOwnContent(std::string_view source) {
+  return std::ranges::any_of(kKinds,
+                             [&](const PacketKind& kind) { return Writes(source, kind.content); });
 }
 
 }  // namespace ringscope

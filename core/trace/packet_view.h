@@ -81,6 +81,8 @@ std::optional<std::string_view> MeantSource(std::string_view name);
 /// Returns true if packets of the data source can have this content: Chrome's older data source
 /// writes track events, too.
 bool Writes(std::string_view source, uint32_t content);
+/// Returns true if the data source's packets can be known by a content.
+bool HasOwnContent(std::string_view source);
 
 }  // namespace ringscope
 

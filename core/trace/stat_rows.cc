@@ -10,7 +10,7 @@
 namespace ringscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {{
+constexpr std::array<std::pair<std::string_view, const char*>, 22> kMeanings = {{
     {"traced_buf_patches_failed",
      "patches that were refused, or whose chunk was overwritten: packets that stay incomplete"},
     {"traced_buf_abi_violations", "chunks or fragments that break the shared-memory protocol"},
@@ -30,6 +30,10 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> kMeanings = {
     {"traced_buf_data_loss_overwrite", "...because it was overwritten before it was read"},
     {"traced_buf_data_loss_writer_abort", "...because the writer aborted it"},
     {"traced_buf_data_loss_smb_full", "...because the producer's shared memory was full"},
+    {"trace_sorter_negative_timestamp_dropped",
+     "events with a time before 0, which the importer drops"},
+    {"invalid_clock_snapshots", "snapshots with a clock twice, or with clocks that go back"},
+    {"filter_errors", "packets that the trace's filter could not parse, and removed"},
     {"traced_flushes_failed", "flushes that a producer did not acknowledge in time"},
     {"traced_final_flush_failed",
      "the flush before the stop, which a producer did not acknowledge"},

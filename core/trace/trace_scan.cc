@@ -22,6 +22,7 @@ auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {
       return has_content_ && (has_config_ || has_uuid_) ? Place::kPerhapsNext : Place::kSame;
     case proto::TracePacket::kTraceStats:
       has_content_ = true;
+      if (!std::exchange(has_stats_, true)) break;  // each session has some
       return kept_.empty() ? Place::kSame : Place::kPerhapsNext;
     case proto::TracePacket::kServiceEvent:
       has_content_ = true;
@@ -40,6 +41,7 @@ auto SessionSplit::PlaceOfOpening(bool was_opened, bool& has_this) -> Place {
   is_next &= !is_stopped_;
   if (is_next) {
     has_config_ = has_uuid_ = has_content_ = false;
+    has_stats_ = has_kept_stats_;
     if (++sessions_ == kMaxSessions) Stop();
   }
   has_this = true;

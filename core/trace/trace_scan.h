@@ -105,7 +105,7 @@ class SessionSplit {
   std::vector<Kept> kept_;
   size_t kept_bytes_ = 0;
   bool has_kept_stats_ = false;  // old services write statistics before the config
-  bool has_config_ = false, has_uuid_ = false;
+  bool has_config_ = false, has_uuid_ = false, has_stats_ = false;
   bool has_content_ = false;  // more than its opening
   uint64_t sessions_ = 1;
   bool is_stopped_ = false, has_missed_ = false;

@@ -367,6 +367,12 @@ TEST(SessionSplit, StatisticsBeforeTheConfigAreOfItsSession) {
             "kkscipkksppkks|kkscip");
 }
 
+TEST(SessionSplit, TheFirstStatisticsAreOfTheSessionThatHasBegun) {
+  EXPECT_EQ(Split("ucikppks"
+                  "ucikps"),
+            "ucikppks|ucikps");
+}
+
 TEST(SessionSplit, PacketsBeforeTheOpeningAreOfTheFirstSession) {
   EXPECT_EQ(Split("pkcpuip"), "pkcpuip");
 }

@@ -101,8 +101,11 @@ std::string InOurWords(std::string text) {
     text.erase(0, std::string_view("Ignoring ").size());
     ReplaceAll(text, " which is not defined", " is not defined");
   }
-  if (const size_t got = text.find(", got: "); got != std::string::npos)
-    text = fmt::format("{}, found '{}'", text.substr(0, got), text.substr(got + 7));
+  if (const size_t got = text.find(", got: "); got != std::string::npos) {
+    const std::string found = text.substr(got + 7);
+    const char* const quote = found.starts_with('\'') ? "" : "'";
+    text = fmt::format("{}, found {}{}{}", text.substr(0, got), quote, found, quote);
+  }
   ReplaceAll(text, "found ''", "found the end");
   if (text.ends_with('.')) text.pop_back();
   if (!text.empty() && text.front() >= 'A' && text.front() <= 'Z')

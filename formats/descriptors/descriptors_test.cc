@@ -232,6 +232,7 @@ TEST(Descriptors, Encode_ErrorsNameLineColumnAndWhatWasExpected) {
       {"duration_ms 5", "x:1: column 13: expected ':', found '5'"},
       {"unique_session_name: \"open\n\"", "x:1: column 27: string literals cannot cross line"},
       {"duration_ms:", "x:1: column 13: expected integer, found the end"},
+      {"duration_ms: \"5\"", "x:1: column 14: expected integer, found '5'"},
       {"buffers: [{size_kb: 1}", "x:1: column 23: expected ',', found the end"},
       {"buffers {\n\tsize_kb: many }", "x:2: column 11: expected integer, found 'many'"},
       {"# c\n  bufers { }",

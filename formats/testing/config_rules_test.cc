@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                    std::string(kGood) + "duration_ms: 86400001 enable_extra_guardrails: true",
                    "config.refused",
                    Harm::kError,
-                   "the longest is 1 days",
+                   "the longest is 1 day",
                    {"duration_ms 86400000"}},
         ConfigCase{"TriggerTimeout",
                    std::string(kGood) +
