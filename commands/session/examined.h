@@ -53,6 +53,7 @@ class ExaminedSession {
   SessionNotes& notes_;
   GapAnalysis& analysis_;
   ReplayedPackets& packets_;
+  NeededNames& names_;
   TraceWriter& writer_;
 };
 

@@ -68,9 +68,9 @@ ReplayFacts FactsForRules(const Examination& examination) {
     replayed.policy = buffer.policy;
     if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
       replayed.reach = reach->second;
-    replayed.no_size_helps = FindSizeRemedy(examination.remedies.refused, buffer.id) != nullptr;
     if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
+    replayed.no_size_helps = examination.remedies.is_tried && !replayed.size;
   }
   for (const CounterRise& rise : log.gaps.counted) {
     const auto buffer = std::ranges::find(log.outcome.buffers, rise.buffer, &BufferOutcome::id);
@@ -111,6 +111,8 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     Finding& finding = add("log.lost", losses.LostHeadline(), losses.losses());
     finding.where = Say("by sequence: {}", losses.Losers());
     finding.cause = Say("{}.", losses.Why());
+    if (const Sentence needed = losses.Needed(); !needed.empty())
+      finding.cause += Say(" {}.", needed);
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
     std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
     std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));

@@ -182,10 +182,7 @@ class RemedyFinder {
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
     if (outcome.policy != FillPolicy::kDiscard || lost == 0) return;
-    Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
-    if (outcome.into_file)
-      remedy.formula = "once it is full it accepts nothing more, however much was read";
-    remedy.changes = {
+    Add(RemedyKind::kPolicy, &outcome, lost).changes = {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
 
@@ -471,6 +468,9 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
                      !remedy.keeps_others
                          ? ""
                          : fmt::format("; what else is in buffers[{}] is all kept", remedy.index)),
+            fmt::arg("cuts", remedy.outcome && remedy.outcome->lost > 0
+                                 ? "; it keeps the end of the session, not its start"
+                                 : ""),
             fmt::arg("otherwise", remedy.otherwise),
             fmt::arg("places", Count(remedy.concerned, "place")),
             fmt::arg("concerned", Count(remedy.concerned, "packet"))));
@@ -480,15 +480,20 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
 
 std::vector<std::string> RefusedTexts(const RemedyList& list) {
   std::vector<std::string> texts;
-  for (const Remedy& remedy : list.refused)
+  for (const Remedy& remedy : list.refused) {
+    const TriedOutcome& outcome = *remedy.outcome;
     texts.push_back(fmt::format(
-        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, not {}, as a replay "
-        "shows; {} unread to the end.",
-        remedy.index, remedy.size / 1024, WithCommas(remedy.outcome->in_trace),
-        Count(remedy.now.written, "packet"), Is(remedy.outcome->in_trace),
-        WithCommas(remedy.now.in_trace),
-        Count(remedy.outcome->waiting, "packet") +
-            (remedy.outcome->waiting == 1 ? " remains" : " remain")));
+        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, {}, as a replay "
+        "shows{}.",
+        remedy.index, remedy.size / 1024, WithCommas(outcome.in_trace),
+        Count(outcome.written, "packet"), Is(outcome.in_trace),
+        outcome.in_trace == remedy.now.in_trace ? "as now"
+                                                : "not " + WithCommas(remedy.now.in_trace),
+        outcome.waiting == 0
+            ? ""
+            : fmt::format("; {} remain{} unread to the end", Count(outcome.waiting, "packet"),
+                          outcome.waiting == 1 ? "s" : "")));
+  }
   return texts;
 }
 
@@ -500,7 +505,8 @@ Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now) {
                       Number("written", outcome.written, "packet"));
   if (outcome.lost > 0) text += Say(" and loses {}", Number("lost_with_change", outcome.lost));
   if (outcome.waiting > now.waiting)
-    text += Say("; {} remain unread", Number("waiting_with_change", outcome.waiting));
+    text += Say("; {} remain{} unread", Number("waiting_with_change", outcome.waiting),
+                outcome.waiting == 1 ? "s" : "");
   return text;
 }
 
@@ -576,6 +582,8 @@ class RemedyTrials {
       : sweep_(input), own_(own), config_(config) {}
 
   Status FindSizes(std::vector<Remedy>& remedies);
+  /// Where the size that holds all brings nothing, tries those in between.
+  Status FindBetween(std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
   /// Replays the session with the printed config of each remedy that was not replayed before.
   Status Verify(RemedyList& list);
@@ -746,6 +754,35 @@ void RemedyTrials::Recommend(Remedy& remedy) {
   remedy.reach_ns = recommended->reach_ns;
 }
 
+Status RemedyTrials::FindBetween(std::vector<Remedy>& remedies) {
+  constexpr uint64_t kTries = 7;
+  std::vector<SweepConfig> configs;
+  std::vector<std::pair<Remedy*, uint64_t>> tried;
+  for (Remedy& remedy : remedies) {
+    if (remedy.kind != RemedyKind::kSize || !remedy.outcome || remedy.keep_ns || remedy.kept() > 0)
+      continue;
+    const uint64_t own = remedy.size - static_cast<uint64_t>(remedy.memory);
+    const uint64_t step = PagesUp((remedy.size - own) / kTries);
+    for (uint64_t size = PagesUp(own + step); size < remedy.size; size += step) {
+      std::vector<ConfigChange> changes = remedy.changes;
+      changes.front().value = std::to_string(size / 1024);
+      RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(changes));
+      tried.emplace_back(&remedy, size);
+    }
+  }
+  if (configs.empty()) return {};
+  RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const auto [remedy, size] = tried[i];
+    const TriedOutcome outcome = SumOf(rows[i], remedy->buffer);
+    if (outcome.in_trace <= std::max(remedy->now.in_trace, remedy->outcome->in_trace)) continue;
+    SetSize(*remedy, size);
+    remedy->least_size = size;
+    remedy->outcome = outcome;
+  }
+  return {};
+}
+
 auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const TriedBuffer* {
   const auto tried = sized_.find({buffer, size});
   return tried == sized_.end() ? nullptr : &tried->second;
@@ -854,10 +891,17 @@ Status RemedyTrials::Choose(RemedyList& list) {
     const auto key = [&](const Remedy& one) {
       const bool is_of_buffer = is_tried(one) || one.kind == RemedyKind::kSize;
       const int rank = !is_of_buffer ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
-      return std::tuple(rank, ~one.kept(), one.kind == RemedyKind::kPolicy, one.memory);
+      const bool cuts_start = one.kind == RemedyKind::kPolicy && one.outcome->lost > 0;
+      return std::tuple(rank, ~one.kept(), cuts_start, one.memory);
     };
     return key(a) < key(b);
   });
+  // A size that keeps all may be that for a shorter time, too.
+  for (auto one = list.remedies.begin(); one != list.remedies.end();)
+    one = !one->changes.empty() && std::ranges::find(list.remedies.begin(), one, one->changes,
+                                                     &Remedy::changes) != one
+              ? list.remedies.erase(one)
+              : std::next(one);
   for (Remedy& remedy : list.remedies) {
     if (remedy.kind == RemedyKind::kClearState) continue;
     const std::string reason =
@@ -868,7 +912,8 @@ Status RemedyTrials::Choose(RemedyList& list) {
         : remedy.is_for_reach()
             ? fmt::format("a replay keeps the last {} with this", HumanDuration(*remedy.reach_ns))
             : fmt::format("with this a replay has {} of {} in the trace, not {}",
-                          WithCommas(remedy.outcome->in_trace), Count(remedy.now.written, "packet"),
+                          WithCommas(remedy.outcome->in_trace),
+                          Count(remedy.outcome->written, "packet"),
                           WithCommas(remedy.now.in_trace));
     if (std::ranges::all_of(remedy.changes, &std::string::empty, &ConfigChange::reason) &&
         !remedy.changes.empty())
@@ -891,9 +936,11 @@ Status RemedyTrials::Choose(RemedyList& list) {
 
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
                    RemedyList& list) {
+  list.is_tried = true;
   if (list.remedies.empty()) return {};
   RemedyTrials trials(input, own, config);
   RS_RETURN_IF_ERROR(trials.FindSizes(list.remedies));
+  RS_RETURN_IF_ERROR(trials.FindBetween(list.remedies));
   for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
   RS_RETURN_IF_ERROR(trials.Verify(list));
