@@ -229,6 +229,30 @@ TEST(SmallSessions, UnreadBuffer_IsNotSaidToHaveLostNothing) {
               HasSubstr("\nNo packet of the log was lost, but 3 packets were not read.\n"));
 }
 
+// No replay applies the advised size of the kernel's buffer: it is not advised to double it again.
+TEST(SmallSessions, Surface2_AdviceIsNotRepeated) {
+  const TempFolder folder;
+  const std::string log = SmallSession("surface2"), config = folder.File("new.pbtxt");
+  RunCommand(AdviseCommand(), {log, "-o", config});
+  EXPECT_THAT(ReadFile(config), HasSubstr("buffer_size_kb: 8192"));
+  const Ran again = RunCommand(AdviseCommand(), {log, "--config", config});
+  EXPECT_EQ(again.code, ExitCode::kClean) << again.out;
+}
+
+// Two producers, of which the second lost more: each gets its own size, once.
+TEST(SmallSessions, TwoDrops_EachProducerHasItsSize) {
+  const TempFolder folder;
+  const std::string log = SmallSession("two_drops"), config = folder.File("new.pbtxt");
+  RunCommand(AdviseCommand(), {log, "-o", config});
+  const std::string text = ReadFile(config);
+  const size_t app = text.find("\"app\""), other = text.find("\"other\"");
+  ASSERT_NE(other, std::string::npos) << text;
+  EXPECT_LT(app, other) << text;
+  EXPECT_THAT(text.substr(app, other - app), HasSubstr("shm_size_kb: 2048\n")) << text;
+  EXPECT_THAT(text.substr(other), HasSubstr("shm_size_kb: 512\n")) << text;
+  EXPECT_EQ(RunCommand(AdviseCommand(), {log, "--config", config}).code, ExitCode::kClean);
+}
+
 // The config of a newer service is not tried, and does not stop the examination.
 TEST(SmallSessions, UnknownValueInAConfig_IsWarnedOf) {
   const TempFolder folder;

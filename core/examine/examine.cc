@@ -82,6 +82,16 @@ ReplayFacts FactsForRules(const Examination& examination) {
   return facts;
 }
 
+/// Returns true for a setting of a data source or producer that the session was recorded without:
+/// what was lost does not show how the new value does.
+bool IsRecordedOtherwise(const ConfigChange& change, const ReadsUsed& reads) {
+  return std::ranges::any_of(reads.not_applied, [&](const std::string& setting) {
+    const std::string path = setting.substr(0, setting.find(' '));
+    return (path == "producers" || path.starts_with("data_sources[")) &&
+           change.path.starts_with(path);
+  });
+}
+
 /// Finds what the replay shows packet by packet.
 std::vector<Finding> FindLosses(const Examination& examination) {
   const LogEvidence& log = *examination.log;
@@ -196,6 +206,10 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
   ReplayFacts replayed = FactsForRules(examination);
   replayed.findings = FindLosses(examination);
   static_cast<Problems&>(examination) = FindProblems(*examination.trace, &replayed);
+  for (Finding& finding : examination.findings)
+    std::erase_if(finding.changes, [&](const ConfigChange& change) {
+      return IsRecordedOtherwise(change, log->outcome.reads);
+    });
   for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
     if (!text.empty()) examination.unknown.push_back(std::move(text));
   examination.holes = HolesOfLog(examination);

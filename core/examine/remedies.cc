@@ -182,7 +182,9 @@ class RemedyFinder {
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
     if (outcome.policy != FillPolicy::kDiscard || lost == 0) return;
-    Add(RemedyKind::kPolicy, &outcome, lost).changes = {
+    Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
+    remedy.is_of_file = outcome.into_file;
+    remedy.changes = {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
 
@@ -297,14 +299,20 @@ class RemedyFinder {
       }
     size_t entries = facts_.config.producers.size();
     for (const auto& [producer, need] : needs) {
-      if (need.bytes > kLargest) continue;
+      const uint64_t size = std::bit_ceil(std::max(need.bytes, kDefault));
+      const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
+      const auto known =
+          std::ranges::find(facts_.config.producers, name, &ConfiguredProducer::name);
+      const bool has_it =
+          known != facts_.config.producers.end() && known->shm_size_kb * 1024 >= size;
+      if (need.bytes > kLargest || has_it) continue;
       Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, need.places);
       remedy.producer = producer;
       remedy.otherwise = RowOf(need.reason).otherwise;
-      remedy.size = std::bit_ceil(std::max(need.bytes, kDefault));
+      remedy.size = size;
       remedy.memory = static_cast<int64_t>(remedy.size);
       remedy.formula = need.formula;
-      if (const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}}); !name.empty())
+      if (!name.empty())
         remedy.changes = SharedMemoryChanges(
             facts_.config, name, remedy.size / 1024,
             "its shared memory was full at " + Count(need.places, "place"), entries);
@@ -400,6 +408,12 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
     if (!remedy.is_alternative && !is_there)
       list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }
+  // Entries that are added come in the order of their numbers.
+  std::ranges::stable_sort(list.changes, {}, [](const ConfigChange& change) {
+    const std::string entry = change.path.substr(0, change.path.find(']'));
+    return entry.starts_with("producers[") ? std::pair(entry.size(), entry)
+                                           : std::pair(size_t{0}, std::string());
+  });
   std::erase_if(list.remedies, [](const Remedy& remedy) {
     return remedy.kind == RemedyKind::kClearState && remedy.period_ns == 0;
   });
@@ -891,8 +905,9 @@ Status RemedyTrials::Choose(RemedyList& list) {
     const auto key = [&](const Remedy& one) {
       const bool is_of_buffer = is_tried(one) || one.kind == RemedyKind::kSize;
       const int rank = !is_of_buffer ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
-      const bool cuts_start = one.kind == RemedyKind::kPolicy && one.outcome->lost > 0;
-      return std::tuple(rank, ~one.kept(), cuts_start, one.memory);
+      // A discarding buffer is meant to keep the start, unless all is written into a file.
+      const bool is_last = one.kind == RemedyKind::kPolicy && !one.is_of_file;
+      return std::tuple(rank, ~one.kept(), is_last, one.memory);
     };
     return key(a) < key(b);
   });

@@ -91,6 +91,7 @@ struct Remedy {
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate
   std::string formula;                  // of an estimate, in words
   bool keeps_others = false;            // kSplit: the buffer loses nothing, by the replay
+  bool is_of_file = false;              // kPolicy: the session is written into a file
   bool is_alternative = false;          // does instead of one that the config has
   std::vector<ConfigChange> changes;
 
