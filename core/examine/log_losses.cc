@@ -156,7 +156,8 @@ Sentence LogLosses::Needed() const {
     last_ns = std::max(last_ns, process.last_ns);
     const std::string name = process.name.substr(process.name.rfind('/') + 1);
     names.push_back(
-        fmt::format("pid {}{}", process.pid, name.empty() ? "" : " (" + Printable(name) + ")"));
+        fmt::format("pid {}{}", process.pid,
+                    name.empty() || needed.size() > 1 ? "" : " (" + Printable(name) + ")"));
   }
   return Say("{} of events need the lost process tree of {}", Time("needed_ns", last_ns - first_ns),
              ShortList(names, "other process"));

@@ -769,20 +769,21 @@ void RemedyTrials::Recommend(Remedy& remedy) {
 }
 
 Status RemedyTrials::FindBetween(std::vector<Remedy>& remedies) {
-  constexpr uint64_t kTries = 7;
   std::vector<SweepConfig> configs;
   std::vector<std::pair<Remedy*, uint64_t>> tried;
   for (Remedy& remedy : remedies) {
     if (remedy.kind != RemedyKind::kSize || !remedy.outcome || remedy.keep_ns || remedy.kept() > 0)
       continue;
     const uint64_t own = remedy.size - static_cast<uint64_t>(remedy.memory);
-    const uint64_t step = PagesUp((remedy.size - own) / kTries);
-    for (uint64_t size = PagesUp(own + step); size < remedy.size; size += step) {
-      std::vector<ConfigChange> changes = remedy.changes;
-      changes.front().value = std::to_string(size / 1024);
-      RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(changes));
-      tried.emplace_back(&remedy, size);
-    }
+    // These sizes do not depend on the present one: the best of them is not improved again.
+    for (uint64_t half = kPageBytes; half < remedy.size; half *= 2)
+      for (const uint64_t size : {2 * half, 3 * half}) {
+        if (size <= own || size >= remedy.size) continue;
+        std::vector<ConfigChange> changes = remedy.changes;
+        changes.front().value = std::to_string(size / 1024);
+        RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(changes));
+        tried.emplace_back(&remedy, size);
+      }
   }
   if (configs.empty()) return {};
   RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
