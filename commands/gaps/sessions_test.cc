@@ -175,6 +175,100 @@ TEST(SmallSessions, Surface2_ABufferOfItsOwnHelps) {
               HasSubstr("process_tree: pid 610 /system/bin/surfaceflinger"));
 }
 
+TEST(SmallSessions, EventsThatNeedALostProcessTree_AreNamed) {
+  EXPECT_THAT(AnswerLineOf(GapsOf("surface2"), "Sources"),
+              HasSubstr("176.0 ms of events need the lost process tree of pid 610 "
+                        "(surfaceflinger)"));
+  EXPECT_THAT(FindingsOf("process_tree")["findings"][0]["cause"],
+              HasSubstr("need the lost process tree of pid 610, pid 700."));
+  EXPECT_THAT(GapsOf("surface2", {"--size", "1M"}).dump(), Not(HasSubstr("process tree of")));
+}
+
+// One size is advised once, whatever it is for.
+TEST(SmallSessions, ProcessTree_TheSameSizeIsNoAlternative) {
+  std::vector<int> sizes;
+  const Json session = GapsOf("process_tree");
+  for (const Json& remedy : session["remedies"])
+    if (remedy["kind"] == "size") sizes.push_back(remedy["size"].get<int>());
+  EXPECT_THAT(sizes, ElementsAre(16384));
+}
+
+TEST(SmallSessions, TwoSources_LossesAreOfTheSourceWhoseWriterItIs) {
+  EXPECT_EQ(AnswerLineOf(GapsOf("two_sources"), "Sources"), "95.5% src.hot, 4.5% src.rare");
+}
+
+// Replays show that no size helps: an estimate of the trace's statistics adds none.
+TEST(SmallSessions, StallStream_NoSizeIsAdvised) {
+  const Ran advice = RunCommand(AdviseCommand(), {SmallSession("stall_stream")});
+  EXPECT_EQ(advice.code, ExitCode::kClean);
+  EXPECT_THAT(WithoutLineBreaks(advice.out), HasSubstr("No buffer size or read period helps"));
+  EXPECT_THAT(advice.out, Not(HasSubstr("size_kb")));
+}
+
+// A larger ring keeps the chunk at which V1's reads stop, a smaller one overwrites it.
+TEST(SmallSessions, V1Gap_SizesInBetweenAreTried) {
+  const Json session = GapsOf("v1_gap");
+  ASSERT_EQ(session["remedies"].size(), 1u);
+  EXPECT_EQ(session["remedies"][0]["size"], 16384);
+  EXPECT_EQ(session["remedies"][0]["replayed"]["in_trace"], 10);
+  EXPECT_EQ(session["remedies"][0]["now"]["in_trace"], 5);
+}
+
+// A ring in a session that is written into a file is tried, not promised to keep all.
+TEST(SmallSessions, DiscardLate_TheRingIsReplayed) {
+  const Json session = GapsOf("discard_late");
+  EXPECT_EQ(session["remedies"].size(), 2u);
+  for (const Json& remedy : session["remedies"])
+    EXPECT_FALSE(remedy["replayed"].is_null()) << remedy;
+}
+
+TEST(SmallSessions, UnreadBuffer_IsNotSaidToHaveLostNothing) {
+  EXPECT_EQ(GapsOf("unread_buffer")["answer"]["headline"],
+            "3 of 6 packets were not read, and are not in the trace.");
+  EXPECT_THAT(RunCommand(GraphCommand(), {SmallSession("unread_buffer")}).out,
+              HasSubstr("\nNo packet of the log was lost, but 3 packets were not read.\n"));
+}
+
+// No replay applies the advised size of the kernel's buffer: it is not advised to double it again.
+TEST(SmallSessions, Surface2_AdviceIsNotRepeated) {
+  const TempFolder folder;
+  const std::string log = SmallSession("surface2"), config = folder.File("new.pbtxt");
+  RunCommand(AdviseCommand(), {log, "-o", config});
+  EXPECT_THAT(ReadFile(config), HasSubstr("buffer_size_kb: 8192"));
+  const Ran again = RunCommand(AdviseCommand(), {log, "--config", config});
+  EXPECT_EQ(again.code, ExitCode::kClean) << again.out;
+}
+
+// Two producers, of which the second lost more: each gets its own size, once.
+TEST(SmallSessions, TwoDrops_EachProducerHasItsSize) {
+  const TempFolder folder;
+  const std::string log = SmallSession("two_drops"), config = folder.File("new.pbtxt");
+  RunCommand(AdviseCommand(), {log, "-o", config});
+  const std::string text = ReadFile(config);
+  const size_t app = text.find("\"app\""), other = text.find("\"other\"");
+  ASSERT_NE(other, std::string::npos) << text;
+  EXPECT_LT(app, other) << text;
+  EXPECT_THAT(text.substr(app, other - app), HasSubstr("shm_size_kb: 2048\n")) << text;
+  EXPECT_THAT(text.substr(other), HasSubstr("shm_size_kb: 512\n")) << text;
+  EXPECT_EQ(RunCommand(AdviseCommand(), {log, "--config", config}).code, ExitCode::kClean);
+}
+
+// The config of a newer service is not tried, and does not stop the examination.
+TEST(SmallSessions, UnknownValueInAConfig_IsWarnedOf) {
+  const TempFolder folder;
+  const std::string log = folder.Write(
+      "a.ops.jsonl",
+      R"({"op":"config","session":1,"config":"0a0408044063"})"
+      "\n"
+      R"({"op":"buffer","id":1,"size":4096,"policy":"ring_buffer","index":0,"session":1})"
+      "\n"
+      R"({"op":"commit","buffer":1,"producer":1,"writer":1,"chunk":0,"fragments":1,"payload":"0161"})"
+      "\n");
+  const Ran gaps = RunCommand(GapsCommand(), {log});
+  EXPECT_THAT(gaps.out, HasSubstr("buffers[0]"));
+  EXPECT_THAT(gaps.err, HasSubstr("no change of its trace config can be tried"));
+}
+
 TEST(SmallSessions, Mylife_TheProducerThatMissedTheFlushHasItsName) {
   EXPECT_THAT(GapsTextOf("mylife"), HasSubstr("producer 2 'beta'"));
   const Json doctor = FindingsOf("mylife");

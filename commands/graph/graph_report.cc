@@ -130,8 +130,12 @@ void GraphReport::Take(std::vector<SequenceGraph> all) {
   sequences = graphs.size();
   for (const SequenceGraph& graph : graphs) {
     with_losses += graph.lost().packets > 0 ? 1 : 0;
-    if (const auto found = graph.packets.find(Fate::kStalled); found != graph.packets.end())
-      waiting += found->second.packets;
+    const auto of = [&](Fate fate) {
+      const auto found = graph.packets.find(fate);
+      return found == graph.packets.end() ? 0 : found->second.packets;
+    };
+    waiting += of(Fate::kStalled);
+    unread += of(Fate::kReadable);
     bool is_flagged = false;
     for (const GraphItem& item : graph.items) {
       if (const auto* const gap = std::get_if<ChunkGap>(&item)) {
@@ -153,12 +157,16 @@ std::string GraphReport::ClosingText() const {
   if (waiting > 0)
     open.push_back(
         fmt::format("{} wait{} in a buffer", Count(waiting, "packet"), waiting == 1 ? "s" : ""));
+  if (unread > 0)
+    open.push_back(fmt::format("{} {} not read", Count(unread, "packet"), Was(unread)));
   if (missing_ids > 0)
     open.push_back(Count(missing_ids, "chunk id") + (missing_ids == 1 ? " is" : " are") +
                    " missing");
   if (with_flags > 0)
     open.push_back(
         fmt::format("{} report{} losses", Count(with_flags, "writer"), with_flags == 1 ? "s" : ""));
+  if (const uint64_t events = KernelLosses(outcome.ftrace).count.packets; events > 0)
+    open.push_back("the kernel lost " + Count(events, "event"));
   if (graphs.size() == sequences && with_losses > 0) return "";
   if (graphs.size() == sequences)
     return open.empty() ? "No packet was lost."
@@ -205,6 +213,7 @@ Json GraphJson(const GraphReport& report) {
   return {{"sequences", report.sequences},
           {"sequences_with_losses", report.with_losses},
           {"packets_waiting", report.waiting},
+          {"packets_unread", report.unread},
           {"chunk_ids_missing", report.missing_ids},
           {"sequences_flagged_by_writers", report.with_flags},
           {"graphs", std::move(graphs)}};

@@ -23,6 +23,7 @@ struct GraphReport {
   size_t sequences = 0;               // that there are
   size_t with_losses = 0;             // of these, that lost packets
   uint64_t waiting = 0;               // packets of all that wait in a buffer
+  uint64_t unread = 0;                // that a later read would have returned
   uint64_t missing_ids = 0;           // of chunks that the log does not have
   size_t with_flags = 0;              // sequences whose writers themselves report losses
 

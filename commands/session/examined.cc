@@ -93,8 +93,14 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   config.with = [&](const std::vector<ConfigChange>& changes) {
     return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
   };
-  RS_ASSIGN_OR_RETURN(const std::string bytes, config.with({}));
-  config.facts = ReadTraceConfigFacts(wire::AsBytes(bytes));
+  const auto untried = [&](const Error& error) {
+    run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
+                                           outcome.path, error.ToString()));
+    return SessionRemedies();
+  };
+  const Result<std::string> bytes = config.with({});
+  if (!bytes) return untried(bytes.error());
+  config.facts = ReadTraceConfigFacts(wire::AsBytes(*bytes));
   static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
   ReplayInput changes = run.input();
   if (!outcome.reads.left_nothing.empty())
@@ -111,11 +117,8 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   if (accounts.AreOfLargerToo()) input.accounts = &accounts;
   ReplayOptions own = run.input().choices;
   own.reads = run.input().reads;
-  if (const Status tried = TryRemedies(input, own, config, remedies); !tried) {
-    run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
-                                           outcome.path, tried.error().ToString()));
-    return SessionRemedies();
-  }
+  if (const Status tried = TryRemedies(input, own, config, remedies); !tried)
+    return untried(tried.error());
   remedies.config = text;
   SetPresentValues(text, remedies.changes);
   for (Remedy& remedy : remedies.remedies) SetPresentValues(text, remedy.changes);
@@ -132,6 +135,7 @@ ExaminedSession::ExaminedSession(Context& context, SessionReader& sessions,
       analysis_(run_.Add<GapAnalysis>(kinds)),
       accounts_(run_.Add<SessionAccounts>()),
       packets_(run_.Add<ReplayedPackets>(&analysis_.times())),
+      names_(run_.Add<NeededNames>()),
       writer_(run_.Add<TraceWriter>(scan_, sessions.clone() != nullptr
                                                ? std::optional(sessions.clone()->clone)
                                                : std::nullopt)) {}
@@ -147,6 +151,7 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
                       RemediesOf(run_, log.outcome, log.gaps, accounts_, notes_, keep_ns));
   log.notes = notes_;  // listeners that were added may still read them
   log.packets = std::move(packets_);
+  log.needed = names_.Result();
   Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);
   if (const auto changes = examination.changes(); !changes.empty() && !remedies.config.empty())
     examination.changed_config = ChangedConfig(remedies.config, changes);

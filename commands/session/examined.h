@@ -55,6 +55,7 @@ class ExaminedSession {
   GapAnalysis& analysis_;
   SessionAccounts& accounts_;
   ReplayedPackets& packets_;
+  NeededNames& names_;
   TraceWriter& writer_;
 };
 

@@ -214,8 +214,9 @@ TEST(RandomRemedies, KeepTheirPromise) {
   const TempFolder folder;
   const uint64_t first = NumberOf("RINGSCOPE_FIRST_SESSION", 1);
   const uint64_t count = NumberOf("RINGSCOPE_RANDOM_SESSIONS", 200);
-  // Sessions that once broke a rule: a period to try again, packets that only a drain returns.
-  std::vector<uint64_t> seeds = {4480, 7536};
+  // Sessions that once broke a rule: a period to try again, packets that only a drain returns,
+  // chunks and ends of packets that wait in the largest ring alone.
+  std::vector<uint64_t> seeds = {4480, 7536, 5'001'583, 5'002'961};
   for (uint64_t seed = first; seed < first + count; ++seed) seeds.push_back(seed);
   size_t changes = 0;
   for (const uint64_t seed : seeds) {

@@ -187,7 +187,7 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   std::ranges::move(RefusedTexts(remedies), std::back_inserter(texts));
   std::ranges::move(OtherTexts(examination.log->gaps, remedies), std::back_inserter(texts));
   if (texts.empty())
-    texts.push_back(examination.answer.severity >= Harm::kDataLoss
+    texts.push_back(examination.answer.severity >= Harm::kWarning
                         ? "No change of the config is known to help; 'ringscope doctor' explains."
                         : "Nothing to do.");
   if (has_change) out.Heading("What would help, the most effective first");

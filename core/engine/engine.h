@@ -73,7 +73,7 @@ class EngineObserver {
  public:
   virtual ~EngineObserver() = default;
   virtual void OnCommitted(const ObservedChunk&) {}
-  /// In place; `chunk` after the change.
+  /// In place, perhaps without any change; `chunk` after it.
   virtual void OnRewritten(const ObservedChunk& /*chunk*/) {}
   /// Taken out to be committed again at the write cursor; an OnCommitted or OnDiscarded follows.
   virtual void OnRelocated(const ObservedChunk&) {}

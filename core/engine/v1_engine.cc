@@ -318,7 +318,10 @@ void V1Engine::Recommit(Sequence& sequence, ChunkSlot slot, const ChunkCommit& c
   if (record_size != chunk.record_size || chunk.fragments > fragments ||
       (chunk.flags & ~flags) != 0)
     return Discard(commit, DiscardReason::kBadRecommit);
-  if (chunk.fragments == fragments) return;
+  if (chunk.fragments == fragments) {
+    if (observer_ != nullptr) observer_->OnRewritten(Observed(chunk));
+    return;
+  }
   const Chunk* next = FindChunk(sequence, chunk.id + 1);
   if (next != nullptr && next->fragments_read > 0)
     return Discard(commit, DiscardReason::kBadRecommit);

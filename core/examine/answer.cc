@@ -126,7 +126,10 @@ class AnswerBuilder {
     if (losses_->lost() > 0) answer_.Add("Over time", losses_->OverTime());
     if (is_lost) {
       answer_.Add("Lost by", losses_->Losers());
-      answer_.Add("Sources", losses_->Sources());
+      const Sentence sources = losses_->Sources(), needed = losses_->Needed();
+      answer_.Add("Sources",
+                  needed.empty() || sources.empty() ? sources : Say("{}; {}", sources, needed));
+      if (sources.empty()) answer_.Add("Needed", needed);
       answer_.Add("Evicted by", losses_->Evictors());
     }
     answer_.Add("Dropped", losses_->Dropped());

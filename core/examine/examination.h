@@ -10,6 +10,7 @@
 
 #include "core/base/ids.h"
 #include "core/examine/answer.h"
+#include "core/examine/needed_names.h"
 #include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"
 #include "core/findings/finding.h"
@@ -28,6 +29,7 @@ struct LogEvidence {
   SessionNotes notes;
   GapReport gaps;
   ReplayedPackets packets;  // when those that are in the trace were written
+  std::vector<NeededProcess> needed;
 };
 
 /// The session that is examined.

@@ -68,9 +68,9 @@ ReplayFacts FactsForRules(const Examination& examination) {
     replayed.policy = buffer.policy;
     if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
       replayed.reach = reach->second;
-    replayed.no_size_helps = FindSizeRemedy(examination.remedies.refused, buffer.id) != nullptr;
     if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
+    replayed.no_size_helps = examination.remedies.is_tried && !replayed.size;
   }
   for (const CounterRise& rise : log.gaps.counted) {
     const auto buffer = std::ranges::find(log.outcome.buffers, rise.buffer, &BufferOutcome::id);
@@ -80,6 +80,16 @@ ReplayFacts FactsForRules(const Examination& examination) {
            : facts.buffers[buffer->index].harmless_recommits) += rise.amount;
   }
   return facts;
+}
+
+/// Returns true for a setting of a data source or producer that the session was recorded without:
+/// what was lost does not show how the new value does.
+bool IsRecordedOtherwise(const ConfigChange& change, const ReadsUsed& reads) {
+  return std::ranges::any_of(reads.not_applied, [&](const std::string& setting) {
+    const std::string path = setting.substr(0, setting.find(' '));
+    return (path == "producers" || path.starts_with("data_sources[")) &&
+           change.path.starts_with(path);
+  });
 }
 
 /// Finds what the replay shows packet by packet.
@@ -111,6 +121,8 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     Finding& finding = add("log.lost", losses.LostHeadline(), losses.losses());
     finding.where = Say("by sequence: {}", losses.Losers());
     finding.cause = Say("{}.", losses.Why());
+    if (const Sentence needed = losses.Needed(); !needed.empty())
+      finding.cause += Say(" {}.", needed);
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
     std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
     std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));
@@ -194,6 +206,10 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
   ReplayFacts replayed = FactsForRules(examination);
   replayed.findings = FindLosses(examination);
   static_cast<Problems&>(examination) = FindProblems(*examination.trace, &replayed);
+  for (Finding& finding : examination.findings)
+    std::erase_if(finding.changes, [&](const ConfigChange& change) {
+      return IsRecordedOtherwise(change, log->outcome.reads);
+    });
   for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
     if (!text.empty()) examination.unknown.push_back(std::move(text));
   examination.holes = HolesOfLog(examination);

@@ -74,15 +74,19 @@ Sentence LogLosses::WaitingHeadline() const {
              Number("waiting", waiting(), "packet"), waiting() == 1 ? "s" : "", Is(waiting()));
 }
 
+Sentence LogLosses::UnreadHeadline() const {
+  const uint64_t unread = totals_[Fate::kReadable].packets;
+  return Say("{} of {} {} not read, and {} not in the trace.", Number("unread", unread),
+             Number("written", totals_.written.packets, "packet"), Was(unread), Is(unread));
+}
+
 Sentence LogLosses::SignsHeadline() const {
+  if (unread() > 0) return UnreadHeadline();
   return Say("No packet of the log was lost, but more may be missing: {}.", Signs());
 }
 
 Sentence LogLosses::NothingLostHeadline() const {
-  if (const uint64_t unread = totals_[Fate::kReadable].packets;
-      unread > 0 && outcome_.read_passes == 0)
-    return Say("{} of {} {} not read, and {} not in the trace.", Number("unread", unread),
-               Number("written", totals_.written.packets, "packet"), Was(unread), Is(unread));
+  if (totals_[Fate::kReadable].packets > 0) return UnreadHeadline();
   std::vector<std::string> later;
   for (const SequenceGaps* sequence : sequences_)
     if (sequence->first_chunk > 0 && sequence->written().packets > 0)
@@ -140,6 +144,23 @@ Sentence LogLosses::Sources() const {
   for (const SourceLosses& each : LossesBySource(sequences_, notes_))
     if (each.lost.packets > 0) shares.emplace_back(Printable(each.source), each.lost.packets);
   return shares.size() < 2 ? "" : Shares("lost_of", shares, totals_.lost().packets, kNamed);
+}
+
+Sentence LogLosses::Needed() const {
+  const std::vector<NeededProcess>& needed = examination_.log->needed;
+  if (needed.empty()) return {};
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  std::vector<std::string> names;
+  for (const NeededProcess& process : needed) {
+    first_ns = std::min(first_ns, process.first_ns);
+    last_ns = std::max(last_ns, process.last_ns);
+    const std::string name = process.name.substr(process.name.rfind('/') + 1);
+    names.push_back(
+        fmt::format("pid {}{}", process.pid,
+                    name.empty() || needed.size() > 1 ? "" : " (" + Printable(name) + ")"));
+  }
+  return Say("{} of events need the lost process tree of {}", Time("needed_ns", last_ns - first_ns),
+             ShortList(names, "other process"));
 }
 
 Sentence LogLosses::Evictors() const {
@@ -210,12 +231,13 @@ Sentence LogLosses::Stale() const {
 Sentence LogLosses::FindSigns() const {
   const auto cpus = static_cast<uint64_t>(
       std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
-  if (!GapSelection(report_, 0, {}).any_sign && cpus == 0) return {};
+  if (!GapSelection(report_, 0, {}).any_sign && cpus == 0 && unread() == 0) return {};
   const bool is_known = losses() > 0 || waiting() > 0;
   Sentence signs;
   const auto add = [&](const Sentence& sign) {
     signs += Say("{}{}", signs.empty() ? "" : ", ", sign);
   };
+  if (unread() > 0) add(Say("{} not read", Number("unread", unread(), "packet")));
   if (missing_chunks_ > 0)
     add(Say("{} without a commit in the log",
             Number("missing_chunks", missing_chunks_, "chunk id")));

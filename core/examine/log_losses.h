@@ -22,6 +22,10 @@ class LogLosses {
   /// Packets that were lost, without those of which only the place is known.
   uint64_t lost() const { return lost_.packets; }
   uint64_t waiting() const { return totals_[Fate::kStalled].packets; }
+  /// Packets that one more read would have returned, in a session that was read.
+  uint64_t unread() const {
+    return outcome_.read_passes > 0 ? totals_[Fate::kReadable].packets : 0;
+  }
   const LedgerTotals& totals() const { return totals_; }
   /// The index of the buffer that lost most packets; absent: none lost any.
   std::optional<uint32_t> worst_buffer() const;
@@ -31,6 +35,7 @@ class LogLosses {
   Sentence WaitingHeadline() const;
   /// The headline of a session without losses that has signs of them.
   Sentence SignsHeadline() const;
+  Sentence UnreadHeadline() const;
   /// Says that nothing was lost, as far as the log goes.
   Sentence NothingLostHeadline() const;
 
@@ -44,6 +49,8 @@ class LogLosses {
   /// "96.6% linux.ftrace, 3.4% linux.process_stats": of packets whose data source is known, if
   /// there are several.
   Sentence Sources() const;
+  /// "12.0 s of events need the lost process tree of pid 610 (init)"
+  Sentence Needed() const;
   /// For whose commits packets were overwritten.
   Sentence Evictors() const;
   /// "710.5 ms ··▂█████ 3.7 s: share of packets lost, by the time of their commit"

@@ -183,8 +183,7 @@ class RemedyFinder {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
     if (outcome.policy != FillPolicy::kDiscard || lost == 0) return;
     Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
-    if (outcome.into_file)
-      remedy.formula = "once it is full it accepts nothing more, however much was read";
+    remedy.is_of_file = outcome.into_file;
     remedy.changes = {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
@@ -300,14 +299,20 @@ class RemedyFinder {
       }
     size_t entries = facts_.config.producers.size();
     for (const auto& [producer, need] : needs) {
-      if (need.bytes > kLargest) continue;
+      const uint64_t size = std::bit_ceil(std::max(need.bytes, kDefault));
+      const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
+      const auto known =
+          std::ranges::find(facts_.config.producers, name, &ConfiguredProducer::name);
+      const bool has_it =
+          known != facts_.config.producers.end() && known->shm_size_kb * 1024 >= size;
+      if (need.bytes > kLargest || has_it) continue;
       Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, need.places);
       remedy.producer = producer;
       remedy.otherwise = RowOf(need.reason).otherwise;
-      remedy.size = std::bit_ceil(std::max(need.bytes, kDefault));
+      remedy.size = size;
       remedy.memory = static_cast<int64_t>(remedy.size);
       remedy.formula = need.formula;
-      if (const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}}); !name.empty())
+      if (!name.empty())
         remedy.changes = SharedMemoryChanges(
             facts_.config, name, remedy.size / 1024,
             "its shared memory was full at " + Count(need.places, "place"), entries);
@@ -403,6 +408,12 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
     if (!remedy.is_alternative && !is_there)
       list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }
+  // Entries that are added come in the order of their numbers.
+  std::ranges::stable_sort(list.changes, {}, [](const ConfigChange& change) {
+    const std::string entry = change.path.substr(0, change.path.find(']'));
+    return entry.starts_with("producers[") ? std::pair(entry.size(), entry)
+                                           : std::pair(size_t{0}, std::string());
+  });
   std::erase_if(list.remedies, [](const Remedy& remedy) {
     return remedy.kind == RemedyKind::kClearState && remedy.period_ns == 0;
   });
@@ -471,6 +482,9 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
                      !remedy.keeps_others
                          ? ""
                          : fmt::format("; what else is in buffers[{}] is all kept", remedy.index)),
+            fmt::arg("cuts", remedy.outcome && remedy.outcome->lost > 0
+                                 ? "; it keeps the end of the session, not its start"
+                                 : ""),
             fmt::arg("otherwise", remedy.otherwise),
             fmt::arg("places", Count(remedy.concerned, "place")),
             fmt::arg("concerned", Count(remedy.concerned, "packet"))));
@@ -480,15 +494,20 @@ std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes&
 
 std::vector<std::string> RefusedTexts(const RemedyList& list) {
   std::vector<std::string> texts;
-  for (const Remedy& remedy : list.refused)
+  for (const Remedy& remedy : list.refused) {
+    const TriedOutcome& outcome = *remedy.outcome;
     texts.push_back(fmt::format(
-        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, not {}, as a replay "
-        "shows; {} unread to the end.",
-        remedy.index, remedy.size / 1024, WithCommas(remedy.outcome->in_trace),
-        Count(remedy.now.written, "packet"), Is(remedy.outcome->in_trace),
-        WithCommas(remedy.now.in_trace),
-        Count(remedy.outcome->waiting, "packet") +
-            (remedy.outcome->waiting == 1 ? " remains" : " remain")));
+        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, {}, as a replay "
+        "shows{}.",
+        remedy.index, remedy.size / 1024, WithCommas(outcome.in_trace),
+        Count(outcome.written, "packet"), Is(outcome.in_trace),
+        outcome.in_trace == remedy.now.in_trace ? "as now"
+                                                : "not " + WithCommas(remedy.now.in_trace),
+        outcome.waiting == 0
+            ? ""
+            : fmt::format("; {} remain{} unread to the end", Count(outcome.waiting, "packet"),
+                          outcome.waiting == 1 ? "s" : "")));
+  }
   return texts;
 }
 
@@ -500,7 +519,8 @@ Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now) {
                       Number("written", outcome.written, "packet"));
   if (outcome.lost > 0) text += Say(" and loses {}", Number("lost_with_change", outcome.lost));
   if (outcome.waiting > now.waiting)
-    text += Say("; {} remain unread", Number("waiting_with_change", outcome.waiting));
+    text += Say("; {} remain{} unread", Number("waiting_with_change", outcome.waiting),
+                outcome.waiting == 1 ? "s" : "");
   return text;
 }
 
@@ -576,6 +596,8 @@ class RemedyTrials {
       : sweep_(input), own_(own), config_(config) {}
 
   Status FindSizes(std::vector<Remedy>& remedies);
+  /// Where the size that holds all brings nothing, tries those in between.
+  Status FindBetween(std::vector<Remedy>& remedies);
   Status FindPeriod(Remedy& remedy);
   /// Replays the session with the printed config of each remedy that was not replayed before.
   Status Verify(RemedyList& list);
@@ -745,6 +767,36 @@ void RemedyTrials::Recommend(Remedy& remedy) {
   remedy.reach_ns = recommended->reach_ns;
 }
 
+Status RemedyTrials::FindBetween(std::vector<Remedy>& remedies) {
+  std::vector<SweepConfig> configs;
+  std::vector<std::pair<Remedy*, uint64_t>> tried;
+  for (Remedy& remedy : remedies) {
+    if (remedy.kind != RemedyKind::kSize || !remedy.outcome || remedy.keep_ns || remedy.kept() > 0)
+      continue;
+    const uint64_t own = remedy.size - static_cast<uint64_t>(remedy.memory);
+    // These sizes do not depend on the present one: the best of them is not improved again.
+    for (uint64_t half = kPageBytes; half < remedy.size; half *= 2)
+      for (const uint64_t size : {2 * half, 3 * half}) {
+        if (size <= own || size >= remedy.size) continue;
+        std::vector<ConfigChange> changes = remedy.changes;
+        changes.front().value = std::to_string(size / 1024);
+        RS_ASSIGN_OR_RETURN(configs.emplace_back(), ConfigWith(changes));
+        tried.emplace_back(&remedy, size);
+      }
+  }
+  if (configs.empty()) return {};
+  RS_ASSIGN_OR_RETURN(const auto rows, sweep_.Run(configs));
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const auto [remedy, size] = tried[i];
+    const TriedOutcome outcome = SumOf(rows[i], remedy->buffer);
+    if (outcome.in_trace <= std::max(remedy->now.in_trace, remedy->outcome->in_trace)) continue;
+    SetSize(*remedy, size);
+    remedy->least_size = size;
+    remedy->outcome = outcome;
+  }
+  return {};
+}
+
 auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const TriedBuffer* {
   const auto tried = sized_.find({buffer, size});
   return tried == sized_.end() ? nullptr : &tried->second;
@@ -853,10 +905,18 @@ Status RemedyTrials::Choose(RemedyList& list) {
     const auto key = [&](const Remedy& one) {
       const bool is_of_buffer = is_tried(one) || one.kind == RemedyKind::kSize;
       const int rank = !is_of_buffer ? 2 : one.kind == RemedyKind::kReadPeriod ? 1 : 0;
-      return std::tuple(rank, ~one.kept(), one.kind == RemedyKind::kPolicy, one.memory);
+      // A discarding buffer is meant to keep the start, unless all is written into a file.
+      const bool is_last = one.kind == RemedyKind::kPolicy && !one.is_of_file;
+      return std::tuple(rank, ~one.kept(), is_last, one.memory);
     };
     return key(a) < key(b);
   });
+  // A size that keeps all may be that for a shorter time, too.
+  for (auto one = list.remedies.begin(); one != list.remedies.end();)
+    one = !one->changes.empty() && std::ranges::find(list.remedies.begin(), one, one->changes,
+                                                     &Remedy::changes) != one
+              ? list.remedies.erase(one)
+              : std::next(one);
   for (Remedy& remedy : list.remedies) {
     if (remedy.kind == RemedyKind::kClearState) continue;
     const std::string reason =
@@ -867,7 +927,8 @@ Status RemedyTrials::Choose(RemedyList& list) {
         : remedy.is_for_reach()
             ? fmt::format("a replay keeps the last {} with this", HumanDuration(*remedy.reach_ns))
             : fmt::format("with this a replay has {} of {} in the trace, not {}",
-                          WithCommas(remedy.outcome->in_trace), Count(remedy.now.written, "packet"),
+                          WithCommas(remedy.outcome->in_trace),
+                          Count(remedy.outcome->written, "packet"),
                           WithCommas(remedy.now.in_trace));
     if (std::ranges::all_of(remedy.changes, &std::string::empty, &ConfigChange::reason) &&
         !remedy.changes.empty())
@@ -890,9 +951,11 @@ Status RemedyTrials::Choose(RemedyList& list) {
 
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
                    RemedyList& list) {
+  list.is_tried = true;
   if (list.remedies.empty()) return {};
   RemedyTrials trials(input, own, config);
   RS_RETURN_IF_ERROR(trials.FindSizes(list.remedies));
+  RS_RETURN_IF_ERROR(trials.FindBetween(list.remedies));
   for (Remedy& remedy : list.remedies)
     if (remedy.kind == RemedyKind::kReadPeriod) RS_RETURN_IF_ERROR(trials.FindPeriod(remedy));
   RS_RETURN_IF_ERROR(trials.Verify(list));

@@ -37,8 +37,7 @@ inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
     {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}{least}."},
     {RemedyKind::kSplit, "split",
      "{new} of {size} for {sources} alone, which fill{s} {buffer}: the session {tried}{others}."},
-    {RemedyKind::kPolicy, "policy",
-     "{buffer}.fill_policy: RING_BUFFER {tried}; it keeps the end of the session, not its start."},
+    {RemedyKind::kPolicy, "policy", "{buffer}.fill_policy: RING_BUFFER {tried}{cuts}."},
     {RemedyKind::kReadPeriod, "read_period",
      "file_write_period_ms: {ms}: written into a file so often, the session {tried}."},
     {RemedyKind::kFlush, "flush",
@@ -92,6 +91,7 @@ struct Remedy {
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate
   std::string formula;                  // of an estimate, in words
   bool keeps_others = false;            // kSplit: the buffer loses nothing, by the replay
+  bool is_of_file = false;              // kPolicy: the session is written into a file
   bool is_alternative = false;          // does instead of one that the config has
   std::vector<ConfigChange> changes;
 
@@ -118,6 +118,7 @@ struct RemedyFacts {
 /// The remedies that the causes of a session's losses call for, by their effect once they are
 /// tried.
 struct RemedyList {
+  bool is_tried = false;  // what the replays show of sizes is here, and estimates add nothing
   std::vector<Remedy> remedies;
   /// Sizes that bring nothing more into the trace, as a replay shows.
   std::vector<Remedy> refused;

@@ -1,3 +1,36 @@
+// The gaps of one buffer: runs of lost packets of a sequence between packets that were read, each
+// with its causes, how the trace shows it, and what would have kept the packets.
+//
+//     fates, in any order    track of a sequence    detail of a run    report
+//     #3 read                [ #0 .. #3  read ]
+//     #5 lost        ──►     [ #4 .. #5  lost ] ──► OpenGap       ──►  Gap
+//     #4 lost                [ #6        read ] ──► OpenFlag      ──►  Gap::next, or FalseFlag
+//     commits        ──►     ids committed, and jumps of ids      ──►  MissingChunks
+//     buffer events  ──►     BufferHistory, SequenceStalls        ──►  GapRemedies, GapBlame
+//
+// It holds for each sequence a GapTrack, in which runs of packets are in the order of their chunks,
+// whatever the order of their fates; the ids committed; its stalls; and the validity of its
+// incremental state. A run of lost packets has an OpenGap, a flagged packet an OpenFlag. Both lists
+// are of the whole buffer and limited (Unused): what is not listed is counted.
+//
+// Calls of a commit come in this order: OnChunk, the engine's OnEvent, OnPacketFate of what it
+// decided. In a read: OnEvent, OnPacketFate and, if the packet is valid, OnPacket, for each packet;
+// OnReadLimited if the pass stopped at a limit; OnReadDone. Fates of evicted packets come late,
+// when their chunk cannot be re-committed any more; at the log's end come all that are left; then
+// Finish, once.
+//
+// Between the calls:
+// - Runs of a track do not overlap. Two runs of lost packets may be neighbours while a packet
+//   between them is undecided; Finish joins them, and their gaps.
+// - Each lost packet is in the gap of its run, unless the gap is unlisted. The report's counts by
+//   fate and stage have every packet.
+// - `needed` of a gap is a number of bytes that the buffer must hold for its packets, from the
+//   chunk of the first one to the read that would have returned it. If no read has followed yet,
+//   the gap is in waiting_, and the next OnReadDone sets it. A pass that stops at its limit counts
+//   for nothing: it might not have returned the packet.
+// - A flag refers to what precedes its packet only after Finish: a run of lost packets makes it the
+//   sign of that gap, anything else makes it a FalseFlag, which Explain names.
+
 #ifndef RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 #define RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 
@@ -16,14 +49,13 @@
 
 namespace ringscope::gaps {
 
-/// The gaps of one buffer in the making.
 class GapFinder {
  public:
   /// How many more may be listed.
   struct Unused {
     size_t gaps = 0;
     size_t flags = 0;
-    size_t producer_flags = 0;  // gaps before further ones count as not flagged
+    size_t producer_flags = 0;  // a gap before an unlisted flag counts as not flagged
   };
 
   /// @param now the record under way; must outlive this, like `unused` and `reported`
@@ -35,16 +67,13 @@ class GapFinder {
   /// @param abort what the commit shows of a packet that its writer aborted
   void OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort = {});
   void OnReadLimited() { limited_ = true; }
-  /// Ends a pass. One that stops at its limit may not return what is lost later, so packets need
-  /// not have waited for it.
   void OnReadDone();
   /// @param kind of the packet, see PacketKinds
   void OnPacketFate(const PacketAccount& account, uint32_t kind);
-  /// Adds the packet of the last account (or duplicate) that was reported as read.
-  /// @param facts of all its bytes
+  /// @param facts of all bytes of the packet of the last account, or duplicate
   void OnPacket(const PacketAccount& account, const PacketFacts& facts);
 
-  /// Adds what is known to the buffer's gaps, by sequence key. Once.
+  /// Adds the sequences, by their keys, with their gaps. Once.
   void Finish(BufferGaps& buffer);
 
  private:
@@ -65,7 +94,7 @@ class GapFinder {
     LogMoment at;
   };
   struct Sequence {
-    SequenceGaps report;  // but for the lists
+    SequenceGaps report;  // its lists are filled by FinishSequence
     GapTrack track;
     ChunkIdUnwrapper ids;
     IntervalSet committed;                     // chunk ids, unwrapped

@@ -77,8 +77,9 @@ TEST(ChunkLifetimes, SentAgain_LivesAgain) {
   EXPECT_THAT(
       LivesOf("v2@58", {BufferOp(1), scraped.op(), whole.op()}),
       ElementsAre("1: 1:1#0 committed at 2, replaced at 3", "2: 1:1#0 rewritten at 3, held at 3"));
-  EXPECT_THAT(LivesOf("v1", {BufferOp(1), whole.op(), whole.op()}),
-              ElementsAre("2: 1:1#0 unchanged", "1: 1:1#0 committed at 2, held at 3"));
+  EXPECT_THAT(
+      LivesOf("v1", {BufferOp(1), whole.op(), whole.op()}),
+      ElementsAre("1: 1:1#0 committed at 2, replaced at 3", "2: 1:1#0 rewritten at 3, held at 3"));
 }
 
 TEST(ChunkLifetimes, NotTaken_SaysWhy) {

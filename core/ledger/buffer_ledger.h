@@ -1,3 +1,41 @@
+// The ledger of one buffer: which fate each packet has that was written to it.
+//
+//     commits ──► WrittenPackets: packets as if the buffer were endless
+//                      │ records of chunks, chains of fragments
+//                      ▼
+//     engine's events ──► live ──► lost ──► reported (LedgerSink, totals)
+//                          │  ◄─────┘ Revive: the chunk is in the buffer again
+//                          └──► returned by a read ──► reported at once
+//
+// It holds the packets written (WrittenPackets), the chunks at which reads stop because a patch is
+// missing (PatchStalls), the chunks that left the buffer and may be re-committed, and the totals.
+//
+// The ledger hears of a commit before the engine and after it, and of what happens in between:
+//     BeginChunk, OnEvent*, EndChunk       a chunk goes into the buffer
+//     Refused                              the session refuses it; the engine does not see it
+//     BeginRead, (OnEvent | OnRead)*       a read pass
+//     Settle                               the record is over, or a commit is
+//     OnDrainEvent, OnDrainPacket, Finish  once, at the end: the engine is read out to its end
+// The effect of a commit depends on the engine's answer, so its record is made in EndChunk. Events
+// in between concern earlier commits, but for the answer: committed, rewritten or discarded.
+//
+// Between the calls:
+// - Each packet is live (it can still be returned), lost, read, or gone (it is reported). A whole
+//   packet has its state in the record of its chunk, a packet in fragments in its chain.
+// - A packet is reported once, and the fates add up to what was written (Ledger::Check).
+// - A lost packet is reported when nothing can bring it back. A loss inside the buffer is final. A
+//   packet that left with its chunk waits until the chunk is forgotten: the writer of a scraped
+//   chunk commits it again, and V1 takes any chunk again. Up to kMaxEvicted chunks are remembered.
+// - A packet that a read returns again is a duplicate. A packet that was reported as lost and is
+//   returned counts as written once more.
+// - The first event after which a packet cannot be returned decides its fate. Two things are asked
+//   later: a writer's violation of a rule makes it corrupted, and an overwritten packet that waited
+//   for a patch is blamed on the patch (BlameStall).
+// - An engine that reports nothing of its chunks (a plug-in) leaves silent_size_ set: what it did
+//   not return is unexplained.
+//
+// buffer_ledger.cc turns events into fates; ledger_settle.cc reports them, and has the end.
+
 #ifndef RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
 #define RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
 
@@ -16,9 +54,8 @@
 
 namespace ringscope::ledger {
 
-/// Chunks at which reads of their sequences stop because a patch is missing: those in the buffer,
-/// and those that were evicted meanwhile. Memory: O(such chunks), at most kMaxEvicted evicted ones
-/// of each sequence.
+/// Chunks at which reads of their sequences stop because a patch is missing, in the buffer or
+/// evicted from it. Memory: O(such chunks), at most kMaxEvicted evicted ones of each sequence.
 class PatchStalls {
  public:
   struct Blocking {
@@ -26,13 +63,12 @@ class PatchStalls {
     LogMoment since;  // its commit
   };
 
-  /// The chunk, in the buffer, waits for a patch.
   void Add(SequenceKey sequence, uint64_t chunk, const LogMoment& since) {
     Chunks& chunks = chunks_[sequence];
     chunks.evicted.erase(chunk);
     chunks.held[chunk] = {chunk, since};
   }
-  /// It got its patches, or left the buffer by a read.
+  /// The chunk got its patches, or left the buffer by a read.
   void Remove(SequenceKey sequence, uint64_t chunk) {
     if (chunks_.empty()) return;
     const auto found = chunks_.find(sequence);
@@ -60,7 +96,7 @@ class PatchStalls {
     const uint64_t first = found->second.held.begin()->first;
     return first < chunk ? std::optional(first) : std::nullopt;
   }
-  /// The lowest one in this range, in the buffer or evicted.
+  /// The lowest blocking chunk in this range, in the buffer or evicted.
   const Blocking* FindIn(SequenceKey sequence, uint64_t first, uint64_t last) const {
     if (chunks_.empty()) return nullptr;
     const auto found = chunks_.find(sequence);
@@ -91,11 +127,9 @@ constexpr bool LeftWithChunk(Fate fate) {
          fate == Fate::kCleared;
 }
 
-/// The accounts of one buffer.
 class BufferLedger : private WriterLosses {
  public:
   /// @param now the record under way; must outlive this, like the rest
-  /// @param reported what the log itself reports as missing, up to `now`
   BufferLedger(BufferId id, const LogMoment& now, const ReportedLosses& reported, LedgerSink& sink)
       : id_(id),
         now_(now),
@@ -110,8 +144,7 @@ class BufferLedger : private WriterLosses {
     keeps_first_ = policy == FillPolicy::kDiscard && !reports_.chunks;
     stalls_whole_chunks_ = info.flags_first_of_sequence;
   }
-  /// A chunk is about to go into the buffer; EndChunk follows, unless Refused was called.
-  /// @param written stays as it is until then
+  /// @param written stays as it is until EndChunk
   void BeginChunk(const WrittenCommit& written);
   void Refused(const WrittenCommit& written, Refusal why);
   void EndChunk(const WrittenCommit& written);
@@ -120,16 +153,12 @@ class BufferLedger : private WriterLosses {
   void OnRead(const SessionPacket& packet, const std::optional<PacketFacts>& facts);
   /// A packet that the session itself read before the clone that is replayed.
   void OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
-  /// After a read, or whatever else happened in a record: reports what is settled.
   void Settle();
-  /// An event inside the buffer.
   void OnEvent(const BufferEvent& event);
-  /// An event while the buffer is read out at its end, after Settle.
   void OnDrainEvent(const BufferEvent& event);
   void OnDrainPacket(const Packet& packet, const std::optional<PacketFacts>& facts) {
     Return(packet, facts, Fate::kReadable, Cause::kNone);
   }
-  /// Accounts for everything that is left.
   void Finish();
 
   const LedgerTotals& totals() const { return totals_; }
@@ -142,7 +171,7 @@ class BufferLedger : private WriterLosses {
   };
   enum class Outcome : uint8_t { kUnknown, kCommitted, kRewritten, kRefused };
 
-  // Fates (buffer_ledger.cc).
+  // Fates.
   void OnDiscarded(ChunkName chunk, DiscardReason reason);
   void OnErased(ChunkName key, const BufferEvent::Erased& erased);
   void OnPatched(ChunkName key, const BufferEvent::Patched& patched);
@@ -165,7 +194,7 @@ class BufferLedger : private WriterLosses {
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
-  // Reports (ledger_settle.cc).
+  // Reports.
   void Report(PacketAccount& account);
   void Blame(PacketAccount& account) const;
   void Count(const PacketAccount& account);
@@ -194,23 +223,21 @@ class BufferLedger : private WriterLosses {
   PatchStalls patch_stalls_;
   EngineReports reports_;
   bool stalls_whole_chunks_ = false;  // a chunk that lacks a patch keeps its whole packets (V1)
-  // Chunks that left the buffer, oldest first. A chunk may be re-committed: a scraped one when its
-  // writer commits it, and V1 takes it even if it had it before.
-  std::deque<ChunkName> evicted_;
-  size_t evicted_packets_ = 0;  // the sum over these
+  std::deque<ChunkName> evicted_;     // chunks that left the buffer, oldest first
+  size_t evicted_packets_ = 0;        // in the chunks of evicted_
   uint64_t evicted_bytes_ = 0;
-  std::optional<uint64_t> silent_size_;  // of a buffer that does not report what is in it
-  bool keeps_first_ = false;             // and which discards what is written later
+  std::optional<uint64_t> silent_size_;  // bytes of a buffer that does not report its chunks
+  bool keeps_first_ = false;             // such a buffer, with policy DISCARD
   uint32_t pass_ = 0;
   uint64_t position_ = 0;  // of the last packet in that pass
-  // The commit under way.
+  // Of the commit under way.
   const WrittenCommit* arriving_ = nullptr;
   std::vector<size_t> not_replaced_;  // fragments of it, in the place of others that stay
   Outcome outcome_ = Outcome::kUnknown;
   Loss refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
-  std::vector<ChunkName> touched_;  // records that may have to be settled
+  std::vector<ChunkName> touched_;  // to be settled
   // The record that Find found last: packets of a chunk follow each other. Records never move.
   ChunkName last_found_key_;
   ChunkRecord* last_found_ = nullptr;

@@ -1,3 +1,37 @@
+// The packets written to one buffer, reassembled from the commits alone, as if the buffer were
+// endless. What the buffer did with them is the ledger's subject (buffer_ledger.h).
+//
+//     chunk #6              chunk #7            chunk #8
+//     [ whole | begin ─┐]   [┌─ continue ─┐]    [┌─ end | whole ]     records, with an Entry each
+//                  tail└─────┴ head = tail └─────┴ head
+//                        one Chain: 3 fragments, front and back closed
+//
+// It holds a ChunkRecord for each chunk that is in the buffer or may be re-committed, with an Entry
+// for each fragment. A whole packet has its state in its entry. A packet in fragments is a Chain; a
+// record has it as `tail` if it continues in the next chunk, as `head` if the first fragment
+// continues it. Chunks arrive in any order, so a chain grows at both ends: it awaits its next or
+// previous chunk by name. When the chunk between two chains arrives, the later chain is merged into
+// the earlier one, and stays as a signpost to it until no record refers to it.
+//
+// Calls of a commit, after the buffer or the service has answered it:
+//     Begin          finds or makes the record; compares a re-commit with what is known
+//     SetHeld        if the buffer took it
+//     AddFragments   adds the entries that are new, and links their chains
+//     LoseInPlace    of a re-commit with other bytes: packets that no entry has
+//     End            adds what follows the fragments (an aborted packet, bytes that make no sense),
+//                    and closes chains whose neighbour is there and does not continue them
+// Later: SetHeld, CheckPatches and ReadPatched as the chunk changes, Forget when it cannot be
+// re-committed any more.
+//
+// Between the calls:
+// - Entries are in order of their offsets; records and chains refer to each other: `refs` of a
+//   chain is the number of its fragments in records, and of signposts to it.
+// - A chain is closed at an end if the packet begins or ends there, or if its neighbour there does
+//   not continue it: then it is lost (WriterLosses::LoseChain).
+// - `fragments_held` and `fragments_unpatched` follow the records' `held` and `needs_patch`.
+// - count() is the number of packets begun so far. Two chains that are joined were counted twice.
+// Memory: O(chunk records + packets whose fragments are not all there).
+
 #ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 
@@ -14,7 +48,7 @@
 
 namespace ringscope::ledger {
 
-/// What the ledger knows of a packet.
+/// The state of a packet in the ledger.
 enum class State : uint8_t {
   kLive,  // can still be delivered
   kLost,  // lost as far as known; reported once nothing can bring it back
@@ -57,12 +91,10 @@ struct Chain {
 /// All packets in fragments of one buffer, linked over neighbouring chunks.
 class Chains {
  public:
-  /// A new chain with no fragment yet.
   ChainId New();
-  /// The chain that this one has become a part of, or itself.
+  /// Returns the chain that this one was merged into, or itself.
   ChainId Find(ChainId id);
   Chain& operator[](ChainId id) { return chains_[Find(id)]; }
-  /// A chunk record releases its fragment. The chain itself stays until it is freed.
   void Release(ChainId id);
   void Free(ChainId id);
 
@@ -74,7 +106,6 @@ class Chains {
   ChainId TakeAwaitingNext(ChunkName chunk) { return Take(awaiting_next_, chunk); }
   ChainId TakeAwaitingPrevious(ChunkName chunk) { return Take(awaiting_previous_, chunk); }
 
-  /// `later` is really the rest of `earlier`.
   void Merge(ChainId earlier, ChainId later);
 
   /// Calls visit(ChainId, Chain&) for each chain that is not reported yet.
@@ -112,7 +143,7 @@ struct Entry {
   bool abandoned_at_end = false;  // the reading out at the log's end abandoned it
 };
 
-/// Why something is lost.
+/// The reason of a loss.
 struct Loss {
   Cause cause = Cause::kUnknown;
   Fate fate = RowOf(cause).fate;
@@ -170,8 +201,6 @@ class WriterLosses {
   virtual void AddLost(PacketAccount& account, const Loss& loss) = 0;
 };
 
-/// The packets that were written to one buffer: reassembled from the commits, as if the buffer
-/// were endless. Memory: O(chunk records + packets whose fragments are not all there).
 class WrittenPackets {
  public:
   using Records = ChunkMap<ChunkRecord>;
@@ -185,7 +214,7 @@ class WrittenPackets {
     std::optional<ChunkId> gone;
     LogMoment gone_at;
   };
-  /// A commit on its way in: Begin, then AddFragments, then End.
+  /// A commit on its way in.
   struct Arrival {
     const WrittenCommit& written;
     const ChunkCommit& commit;
@@ -222,7 +251,6 @@ class WrittenPackets {
   /// another one is lost.
   void LoseInPlace(const Arrival& arrival, size_t fragment, const Loss& loss);
   void End(const Arrival& arrival);
-  /// The chunk enters the buffer or leaves it, or has got all its patches.
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
   /// The chunk has got all its patches: what the packet contains that begins at its end can be
   /// read.
@@ -237,7 +265,7 @@ class WrittenPackets {
   /// The patch that changed a fragment of the packet, though its writer had completed it; else
   /// nullptr.
   const LogMoment* WrongPatchOf(const PacketAccount& account) const;
-  /// The chunk is not re-committed. @return the chains that had fragments in it; may be kNoChain
+  /// @return the chains that had fragments in it; may be kNoChain
   std::array<ChainId, 2> Forget(ChunkName chunk);
 
   /// The account of the packet that begins with this fragment, but for its fate.
@@ -250,7 +278,7 @@ class WrittenPackets {
   Records& records() { return records_; }
   const Records& records() const { return records_; }
   Chains& chains() { return chains_; }
-  /// All that was written. What the buffer returns may correct it.
+  /// Packets written so far. The ledger corrects it by what the buffer returns.
   FateCount& count() { return count_; }
   /// Visits the chains that changed since this was called last.
   template <typename Visit>

@@ -81,17 +81,9 @@ class Finder {
     ++found_.replays;
     found_.packets = file_.packets.size();
     found_.from_events = !file_.marks.empty();
-    if (found_.from_events)
-      TakeMarks();
-    else
-      TakeSchedule();
-    ChooseRecords();
-    RS_ASSIGN_OR_RETURN(const bool is_equal, Compare());
-    if (!is_equal) RS_RETURN_IF_ERROR(TryPlaces(found_.unexplained->read));
-    if (found_.unexplained) RS_RETURN_IF_ERROR(TryPlaces(0));
-    uint64_t last = 0;  // those that fit nowhere are where they were chosen, but not before others
-    for (WantedRead& read : wanted_) read.after = last = std::max(read.after, last);
-    if (found_.unexplained) RS_RETURN_IF_ERROR(Compare().map([](bool) {}));
+    const bool at_end = !found_.from_events && file_.config && !file_.config->write_into_file;
+    RS_RETURN_IF_ERROR(Try(at_end));
+    if (found_.explained == 0 && !found_.from_events) RS_RETURN_IF_ERROR(Try(!at_end));
     uint64_t before = 0;
     for (const WantedRead& read : wanted_) {
       const ReadSpan same = ready_.SameAs(read.after);
@@ -106,6 +98,24 @@ class Finder {
   }
 
  private:
+  /// @param at_end all was read once, else as the file's events or its config's period have it
+  Status Try(bool at_end) {
+    wanted_.clear();
+    if (at_end)
+      Want(file_.packets.size(), std::nullopt);
+    else if (found_.from_events)
+      TakeMarks();
+    else
+      TakeSchedule();
+    ChooseRecords();
+    RS_ASSIGN_OR_RETURN(const bool is_equal, Compare());
+    if (!is_equal) RS_RETURN_IF_ERROR(TryPlaces(found_.unexplained->read));
+    if (found_.unexplained) RS_RETURN_IF_ERROR(TryPlaces(0));
+    uint64_t last = 0;  // those that fit nowhere are where they were chosen, but not before others
+    for (WantedRead& read : wanted_) read.after = last = std::max(read.after, last);
+    return found_.unexplained ? Compare().map([](bool) {}) : Status();
+  }
+
   void Want(uint64_t border, std::optional<uint64_t> time_ns) {
     wanted_.push_back({border, time_ns, ready_.SpanOf(border), 0});
   }

@@ -268,6 +268,20 @@ TEST(FindReads, WithoutEventsLooksNearThePeriods) {
   EXPECT_EQ(found.explained, 90u);
 }
 
+// A ring that is longer than a period, and is not written into a file.
+TEST(FindReads, WithoutEventsASessionOfAConsumerIsReadAtItsEnd) {
+  StoredSession session;
+  session.Add(BufferOp(0));
+  for (uint32_t chunk = 0; chunk < 60; ++chunk) session.Commit(1, chunk, 100);
+  session.Read();
+  WrittenFile file = FileOf(session);
+  file.marks.clear();
+  file.config.emplace().file_write_period_ms = 100;
+  const FoundReads found = FindReads(session.WithoutReads(), {}, file).value();
+  EXPECT_EQ(found.explained, file.packets.size());
+  EXPECT_THAT(PlacesOf(found), ElementsAre(61));
+}
+
 // The found reads, stored: the replay as recorded is the file.
 TEST(InsertedReads, MakeTheReplayEqualToTheFile) {
   const StoredSession session = SomeReads();

@@ -59,11 +59,18 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
     Producer& producer = producers_[connected->producer];
     std::vector<std::pair<std::string, uint64_t>> before = std::move(producer.before);
     if (!producer.name.empty() && op.time_ns) before.emplace_back(producer.name, *op.time_ns);
-    producer = {connected->name, connected->smb_size, {}, connected->pid, std::move(before)};
+    producer = {};
+    producer.name = connected->name;
+    producer.smb_size = connected->smb_size;
+    producer.pid = connected->pid;
+    producer.before = std::move(before);
   }
   if (const auto* writer = std::get_if<WriterRegistered>(&op.body)) {
     Sequence& sequence = sequences_[{writer->producer, writer->writer}];
     if (std::exchange(sequence.is_registered, true)) sequence.again_ns = op.time_ns;
+    std::set<std::string>& started = producers_[writer->producer].without_writer[writer->buffer];
+    sequence.source = started.size() == 1 ? *started.begin() : "";
+    if (started.size() == 1) started.clear();
   }
   if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body))
     producers_[memory->producer].smb_size = memory->size;
@@ -73,8 +80,16 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
     for (const ConfiguredSource& source :
          ReadTraceConfigFacts(wire::AsBytes(config->config)).sources)
       asked_.insert(source.name);
-  if (const auto* source = std::get_if<DataSourceSetUp>(&op.body))
-    producers_[source->producer].sources[source->target_buffer].insert(source->name);
+  if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
+    Producer& producer = producers_[source->producer];
+    producer.sources[source->target_buffer].insert(source->name);
+    producer.instances[source->instance] = {source->target_buffer, source->name};
+  }
+  if (const auto* started = std::get_if<DataSourceStarted>(&op.body)) {
+    Producer& producer = producers_[started->producer];
+    if (const auto of = producer.instances.find(started->instance); of != producer.instances.end())
+      producer.without_writer[of->second.first].insert(of->second.second);
+  }
 }
 
 void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Refusal>) {
@@ -146,6 +161,7 @@ std::string SessionNotes::SourceOf(SequenceKey sequence, BufferId buffer) const 
   const Sequence* const of = sequences_.Find(sequence);
   // If there are several, the events of the kernel are known by their content.
   const bool is_ftrace = of != nullptr && of->content == proto::TracePacket::kFtraceEvents;
+  if (sources.size() > 1 && of != nullptr && !of->source.empty()) return of->source;
   if (sources.size() > 1 && sources.erase(kFtraceSource) > 0 && is_ftrace) return kFtraceSource;
   return sources.size() == 1 ? *sources.begin() : "";
 }

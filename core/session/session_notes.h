@@ -73,7 +73,8 @@ class SessionNotes : public ReplayListener {
   /// Names of the producer's data sources that were set up to write to the buffer.
   std::set<std::string> SourcesOf(ProducerId producer, BufferId buffer) const;
   /// Name of the data source that the sequence writes for: the only one of its producer in the
-  /// buffer, or of several ftrace or the only other one; empty: not known.
+  /// buffer, or the only one that had been started without a writer when this one was registered,
+  /// or of several ftrace or the only other one; empty: not known.
   std::string SourceOf(SequenceKey sequence, BufferId buffer) const;
   /// Names of data sources that the session's config asks for and no producer registered.
   std::set<std::string> UnknownSources() const;
@@ -89,6 +90,8 @@ class SessionNotes : public ReplayListener {
     std::string name;
     std::optional<uint64_t> smb_size;
     std::map<BufferId, std::set<std::string>> sources;
+    std::map<uint64_t, std::pair<BufferId, std::string>> instances;
+    std::map<BufferId, std::set<std::string>> without_writer;  // of `sources`, once started
     int32_t pid = 0;
     /// Names of others that had the id before, and when the next one got it.
     std::vector<std::pair<std::string, uint64_t>> before = {};
@@ -96,6 +99,7 @@ class SessionNotes : public ReplayListener {
   struct Sequence {
     std::string thread;
     std::optional<uint64_t> first_ns = {};  // its first chunk
+    std::string source;                     // as the order of starts and writers shows it
     bool is_registered = false;
     std::optional<uint64_t> again_ns = {};  // its writer's id was given out again
     uint32_t trace_id = 0;

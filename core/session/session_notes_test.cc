@@ -54,6 +54,30 @@ TEST(SessionNotes, ThreadsAreNamedByTheirFirstPackets) {
   EXPECT_EQ(notes.ThreadOf(kSequence), "render");
 }
 
+// A writer is of the only data source that was started and had none.
+TEST(SessionNotes, SourcesAreKnownByTheOrderOfStartsAndWriters) {
+  constexpr ProducerId kProducer{1};
+  constexpr BufferId kBuffer{1};
+  const auto source_of = [](SessionNotes& notes, uint16_t writer) {
+    notes.OnRecord({{}, WriterRegistered{kProducer, WriterId{writer}, kBuffer}}, {});
+    return notes.SourceOf({kProducer, WriterId{writer}}, kBuffer);
+  };
+  const auto start = [](SessionNotes& notes, uint64_t instance) {
+    notes.OnRecord({{}, DataSourceStarted{kProducer, instance}}, {});
+  };
+  for (const bool in_turn : {true, false}) {
+    SessionNotes notes;
+    for (const auto& [instance, name] : {std::pair(1, "hot"), std::pair(2, "rare")})
+      notes.OnRecord(
+          {{}, DataSourceSetUp{kProducer, static_cast<uint64_t>(instance), name, kBuffer}}, {});
+    start(notes, 1);
+    if (!in_turn) start(notes, 2);
+    EXPECT_EQ(source_of(notes, 1), in_turn ? "hot" : "");
+    if (in_turn) start(notes, 2);
+    EXPECT_EQ(source_of(notes, 2), in_turn ? "rare" : "");
+  }
+}
+
 // Of several data sources of a producer in a buffer, ftrace is known by its content.
 TEST(SessionNotes, SourcesOfSequences) {
   const auto set_up = [](SessionNotes& notes, const char* name) {

@@ -73,6 +73,8 @@ void SessionAccounts::OnPacketFate(const PacketAccount& account) {
         return;
       }
       sequence.waiting += count;
+      // A smaller ring may overwrite the end of a packet whose beginning it still has.
+      sequence.is_order_free &= account.first_chunk == account.last_chunk;
       buffer.waiting.Add({account.sequence, IdOf(account.first_chunk)}).first += count;
       return;
     case Fate::kMoved:
@@ -315,9 +317,14 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_other, bool is
       gathered.unread_chunks.erase(
           std::unique(gathered.unread_chunks.begin(), gathered.unread_chunks.end()),
           gathered.unread_chunks.end());
+      std::ranges::sort(gathered.stuck_chunks, {}, &ChunkName::Packed);
       for (const ChunkName chunk : gathered.unread_chunks)
-        if (const PacketCount* packets = of->waiting.Find(chunk))
+        if (const PacketCount* packets = of->waiting.Find(chunk)) {
           waiting[chunk.sequence] += *packets;
+          // The packets of a chunk that a last read returned here do not wait.
+          is_exact_ &= std::ranges::binary_search(gathered.stuck_chunks, chunk.Packed(), {},
+                                                  &ChunkName::Packed);
+        }
       // A chunk that is stuck here alone holds packets that are not known to wait.
       for (const ChunkName chunk : gathered.stuck_chunks)
         waiting[chunk.sequence].is_known &= of->waiting.Find(chunk) != nullptr;
