@@ -373,7 +373,7 @@ TEST(SmallSessions, FtraceOverrun_DroppedAndOverrunEventsAreCountedApart) {
   const Json session = GapsOf("ftrace_overrun");
   EXPECT_THAT(AnswerLineOf(session, "Losses"), HasSubstr("3 events lost by ftrace on 1 CPU"));
   EXPECT_THAT(AnswerLineOf(session, "Kernel"), HasSubstr("overwrote 241,968 events"));
-  EXPECT_THAT(AnswerLineOf(session, "Stages"), HasSubstr("3 events lost in the kernel"));
+  EXPECT_THAT(AnswerLineOf(session, "Stages"), HasSubstr("the kernel lost 3 events"));
 }
 
 TEST(SmallSessions, DropUnknown_MemoryOfUnknownSizeIsTheDefault) {

@@ -83,6 +83,7 @@ StageCount KernelLosses(const FtraceCounters& counters) {
 std::string StagesText(const StageAccounts& accounts) {
   const std::optional<PacketCount> written = accounts.all.written();
   std::vector<std::string> known, unknown;
+  const bool is_one = accounts.buffers.size() == 1 && accounts.all[Stage::kUnknown] == StageCount();
   const auto add = [&](const StageRow& row, const StageAccount& account,
                        const std::string& buffer) {
     const Stage stage = row.value;
@@ -92,15 +93,17 @@ std::string StagesText(const StageAccounts& accounts) {
     const uint64_t packets = at.count.packets - waiting;
     const std::string where = buffer.empty() ? row.place : "in " + buffer;
     const std::string subject = buffer.empty() ? "the buffers" : buffer;
+    const size_t before = known.size();
     if ((packets > 0 && at.is_known) || stage == Stage::kLeft) {
-      std::string count = is_of_events ? Count(packets, "event")
-                          : written    ? WithCommas(packets)
-                                       : Count(packets, "packet");
+      std::string count = is_of_events   ? Count(packets, "event")
+                          : !written     ? Count(packets, "packet")
+                          : packets == 0 ? "none"
+                                         : WithCommas(packets);
       if (written && stage == Stage::kBuffer)
         count += fmt::format(" ({})", Percent(packets, written->packets));
-      known.push_back(fmt::format(fmt::runtime(row.ended), fmt::arg("n", count),
-                                  fmt::arg("were", Was(packets)), fmt::arg("are", Is(packets)),
-                                  fmt::arg("buffer", subject)));
+      known.push_back(fmt::format(
+          fmt::runtime(row.ended), fmt::arg("n", count), fmt::arg("were", Was(packets)),
+          fmt::arg("are", count == "none" ? "is" : Is(packets)), fmt::arg("buffer", subject)));
     } else if (at.count.packets == 0 && at.count.bytes > 0) {
       known.push_back(fmt::format("{} overwrote {}", subject, HumanSize(at.count.bytes)));
     }
@@ -115,7 +118,10 @@ std::string StagesText(const StageAccounts& accounts) {
     if (at.places > 0)
       known.push_back(fmt::format("{} {}{} at {}", is_of_events ? "events" : "packets",
                                   stage == Stage::kSharedMemory ? "were dropped" : "are missing",
-                                  stage == Stage::kUnknown ? "" : " " + where,
+                                  stage == Stage::kUnknown                            ? ""
+                                  : stage != Stage::kBuffer || known.size() == before ? " " + where
+                                  : is_one                                            ? ""
+                                                                                      : " there",
                                   Count(at.places, "place")));
     if (!at.is_known && at == StageCount{.is_known = false} && !is_of_events)
       unknown.push_back(where);
