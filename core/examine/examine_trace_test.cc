@@ -506,10 +506,11 @@ TEST(Answer, SaysWhatIsWrongWhyAndWhatToChange) {
   EXPECT_EQ(answer.severity, Harm::kError);
   EXPECT_TRUE(answer.headline.starts_with("The names of the events were lost: the UI can show "))
       << answer.headline;
-  EXPECT_NE(LineOf(answer, "Stages").find("A trace does not show losses"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Stages").find("Traces do not show losses"), std::string::npos);
   EXPECT_NE(LineOf(answer, "Stages").find("buffers[0] overwrote"), std::string::npos);
   EXPECT_FALSE(LineOf(answer, "Why").empty());
-  EXPECT_NE(LineOf(answer, "Stages").find("are in the trace, 90 of them usable"), std::string::npos);
+  EXPECT_NE(LineOf(answer, "Stages").find("are in the trace, 90 of them usable"),
+            std::string::npos);
   EXPECT_FALSE(answer.change.empty());
 }
 

@@ -145,7 +145,7 @@ std::string StagesText(const StageAccounts& accounts) {
               ? ""
               : fmt::format(", {} of them usable", WithCommas(left - std::min(left, unusable)))) +
          (last.empty() ? ""
-                       : ". A trace does not show losses " + Joined(unknown) +
+                       : ". Traces do not show losses " + Joined(unknown) +
                              (unknown.empty() ? "" : " or ") + last) +
          ".";
 }

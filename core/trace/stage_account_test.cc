@@ -60,7 +60,7 @@ TEST(StageAccounts, WhatIsNotKnownIsNoNumber) {
   EXPECT_EQ(
       StagesText(accounts),
       "packets are missing in buffers[0] at 3 places; packets are missing at 1 place; 7 packets "
-      "are in the trace. A trace does not show losses in shared memory or on the way to the "
+      "are in the trace. Traces do not show losses in shared memory or on the way to the "
       "file.");
 }
 
