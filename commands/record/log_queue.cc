@@ -7,12 +7,10 @@
 #include <filesystem>
 #include <random>
 #include <system_error>
-#include <utility>
 
 #include "commands/record/event_loop.h"
 #include "commands/shell/command.h"
 #include "formats/inputs/log_parts.h"
-#include "formats/io/output_file.h"
 #include "formats/log/commit_log_format.h"
 
 namespace ringscope {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "core/perfetto/fields.h"
 #include "core/perfetto/memory_picture.h"

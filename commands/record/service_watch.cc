@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "core/log/flush_tracker.h"
 #include "core/log/service_reads.h"

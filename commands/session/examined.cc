@@ -6,12 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/session/session_loop.h"
 #include "commands/session/session_reader.h"

@@ -3,17 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "commands/plugin/plugin.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/tasks_on_cores.h"
 #include "commands/shell/input.h"
-#include "commands/shell/options.h"
 #include "commands/shell/text.h"
-#include "core/reads/ready_times.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/trace_file_scan.h"
 

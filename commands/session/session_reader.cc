@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
 #include "commands/shell/text.h"
 
 namespace ringscope {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/session/session_reader.h"
 #include "commands/shell/input.h"
 #include "commands/shell/text.h"
 #include "formats/inputs/open_log.h"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <string>
 
 #include "core/base/text.h"
 #include "core/engine/v2_engine.h"

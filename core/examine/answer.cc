@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/examine/examination.h"

@@ -6,8 +6,6 @@
 #include <array>
 #include <map>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"

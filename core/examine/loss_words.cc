@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/gaps/buffer_history.h"
-#include "core/gaps/gap_track.h"
 #include "core/gaps/stalls.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"

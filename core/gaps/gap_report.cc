@@ -1,6 +1,5 @@
 #include "core/gaps/gap_report.h"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "core/session/replay_outcome.h"

@@ -1,7 +1,5 @@
 #include "core/session/replay.h"
 
-#include <utility>
-
 namespace ringscope {
 namespace {
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/base/wire.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {

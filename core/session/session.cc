@@ -1,16 +1,9 @@
 #include "core/session/session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/text.h"
-#include "core/perfetto/packet_facts.h"
-#include "core/protovm/buffer_vms.h"
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"

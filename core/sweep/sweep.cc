@@ -1,14 +1,10 @@
 #include "core/sweep/sweep.h"
 
-#include <algorithm>
 #include <deque>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include "core/engine/zeroed_storage.h"
-#include "core/perfetto/chunk.h"
-#include "core/sweep/ring_writes.h"
 
 namespace ringscope {
 namespace {

@@ -1,11 +1,8 @@
 #include "core/trace/ftrace_counters.h"
 
-#include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {

@@ -1,7 +1,6 @@
 #include "core/trace/trace_facts.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace ringscope {
 

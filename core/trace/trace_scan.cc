@@ -5,9 +5,7 @@
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "core/trace/packet_view.h"
 
 namespace ringscope {
 auto SessionSplit::PlaceOf(const TracePacketView& packet) -> Place {

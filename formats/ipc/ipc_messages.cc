@@ -1,7 +1,5 @@
 #include "formats/ipc/ipc_messages.h"
 
-#include "core/perfetto/fields.h"
-
 namespace ringscope::ipc {
 Bytes FieldBytes(Bytes message, uint32_t number) {
   return wire::LastBytes(message, number).value_or(Bytes());

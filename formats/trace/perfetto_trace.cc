@@ -4,14 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/io/made_ahead.h"
 #include "formats/io/tool_version.h"

@@ -8,7 +8,6 @@
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/trace_stats.h"
-#include "core/trace/trace_scan.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/track_events.h"
 
