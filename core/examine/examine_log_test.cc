@@ -94,7 +94,7 @@ TEST(ExamineLog, WhatALogDoesNotRecordIsNoFinding) {
   const Examination of_log = ExamineLog(ReplayOfALog(0), facts, {});
   EXPECT_TRUE(of_log.findings.empty()) << of_log.answer.headline;
   EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no clock snapshot is in the log")));
-  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("no record of the log shows it")));
+  EXPECT_THAT(of_log.unknown, Contains(HasSubstr("the log has no record of a final flush")));
   EXPECT_THAT(of_log.unknown, Not(Contains(HasSubstr("did no final flush"))));
   // Of a trace, both are known.
   const Examination of_trace = ExamineTrace(facts);
@@ -165,7 +165,7 @@ TEST(ExamineLog, ReachAndSizesAreThoseOfTheReplay) {
   EXPECT_EQ(examination.answer.headline, "Only the last 18.000 s of 20.000 s are left.");
   const Finding* const finding = FindingOf(examination, "buffer.overwritten");
   ASSERT_NE(finding, nullptr);
-  EXPECT_THAT(finding->cause.text, HasSubstr("What is left begins at 2.000 s."));
+  EXPECT_THAT(finding->cause.text, HasSubstr("The data that is left begins at 2.000 s."));
   ASSERT_EQ(finding->changes.size(), 1u);
   EXPECT_EQ(finding->changes[0].value, "324");
 }

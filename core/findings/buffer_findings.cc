@@ -93,19 +93,17 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                 Time("file_write_period_ns", examiner.config.PeriodNs()))
           : "A ring keeps the newest data, and the session wrote more than it holds.";
   if (const auto reach = ReachOf(examiner, index))
-    finding.cause += Say(" What is left begins {}{}.", reach->is_estimate ? "at about " : "at ",
-                         TimeOf(examiner, "left_since_ns",
-                                examiner.session()->last_ns - static_cast<int64_t>(reach->ns)));
+    finding.cause +=
+        Say(" The data that is left begins {}{}.", reach->is_estimate ? "at about " : "at ",
+            TimeOf(examiner, "left_since_ns",
+                   examiner.session()->last_ns - static_cast<int64_t>(reach->ns)));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
                                  "a file (write_into_file)."
-                               : Say("To keep the whole session, use a buffer of more than {} ({} "
-                                     "of data, and {} of padding between them), or write it into "
-                                     "a file (write_into_file).",
-                                     Size("bytes_needed", all + stats.padding_bytes_written),
-                                     Size("bytes_of_data", all),
-                                     Size("bytes_of_padding", stats.padding_bytes_written));
+                               : Say("To keep the whole session, use a buffer of more than {}, or "
+                                     "write the session into a file (write_into_file).",
+                                     Size("bytes_needed", all + stats.padding_bytes_written));
   AddLargerBuffer(examiner, index, all + stats.padding_bytes_written,
                   "holds all that this session wrote", finding);
 }

@@ -379,8 +379,8 @@ void ExamineFlushes(Examiner& examiner) {
   const bool is_old =
       ServiceRelease(facts.service_version).value_or(kCountsFinalFlush) < kCountsFinalFlush;
   examiner.Unknown(std::string("Whether the producers were flushed before the end: ") +
-                   (examiner.is_of_log() ? "no record of the log shows it."
-                    : is_old             ? "services before v46 do not report it."
+                   (examiner.is_of_log() ? "the log has no record of a final flush."
+                    : is_old             ? "services before v46 do not report the final flush."
                              : "the service did no final flush, which it leaves to a consumer that "
                                "stops the session itself."));
 }

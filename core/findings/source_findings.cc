@@ -163,7 +163,8 @@ class SourceAccounts {
               overwrote ? Say("overwrote {}", Size("bytes_overwritten", stats->bytes_overwritten))
                         : Say("discarded {}",
                               Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
-          "A buffer of its own for it, so that what writes much does not overwrite it.");
+          "A buffer of its own for this data source, which others that write much do not "
+          "overwrite.");
     say(SourceState::kSilent,
         "It was not registered under this name, was not started, or had nothing to write.",
         ProducerText(known));
