@@ -80,14 +80,6 @@ std::string LevelText(uint32_t abort_level) {
   return "  (on error: continue)";
 }
 
-std::string ShortPlace(const Program& program, uint32_t index) {
-  std::vector<uint32_t> places;
-  for (uint32_t i = index; i != UINT32_MAX; i = program.all()[i].parent)
-    places.push_back(program.all()[i].place);
-  std::reverse(places.begin(), places.end());
-  return fmt::format("{}", fmt::join(places, "."));
-}
-
 /// Returns an instruction as text, and moves the cursors as it does.
 std::string InstructionText(const Program& program, const Instruction& instruction,
                             const Descriptors& descriptors, Cursors& cursors) {
@@ -143,7 +135,8 @@ std::string ProgramText(const Program& program, const Descriptors& descriptors,
     const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
                              LevelText(instruction.abort_level);
     const bool is_deep = next.indent > kMaxIndent;
-    lines.push_back({is_deep ? "..." : ShortPlace(program, next.index),
+    const auto places = program.PlacesOf(next.index);
+    lines.push_back({is_deep ? "..." : fmt::format("{}", fmt::join(places, ".")),
                      std::string(std::min(next.indent, kMaxIndent), ' ') + text});
     width = std::max(width, lines.back().place.size());
     push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);

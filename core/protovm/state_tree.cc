@@ -121,12 +121,6 @@ void StateTree::Free(Node& node) {
   counted_ -= rules_.node_bytes();
 }
 
-void StateTree::FreeButCount(Node& node) {
-  const uint64_t counted = counted_;
-  Free(node);
-  counted_ = counted;
-}
-
 void StateTree::EmptyButCount(Node& node) {
   const uint64_t counted = counted_;
   Drop(node, NodeKind::kEmpty);
@@ -268,7 +262,7 @@ Reason StateTree::MapElements(Node& node, uint32_t key_field) {
       mapped.parts->insert(std::move(element));
       continue;
     }
-    FreeButCount(element.mapped());
+    EmptyButCount(element.mapped());
     if (key) continue;
     EmptyButCount(mapped);
     return Reason::kNoKey;

@@ -172,8 +172,6 @@ class StateTree {
   std::optional<Node> NewEmptyNode();
   /// Gives a node that is no part, and all its own parts, back.
   void Free(Node& node);
-  /// Frees the node but keeps it in the memory accounting.
-  void FreeButCount(Node& node);
 
   static Node* Find(const Node& container, uint64_t key);
   /// The part with the lowest key of at least `key`; nullptr if none.
@@ -194,7 +192,7 @@ class StateTree {
   Reason SetBytes(Node& node, Bytes content);
   /// Gives all parts of a repeated field back.
   void Clear(Node& node) { Drop(node, NodeKind::kIndexed); }
-  /// Makes a node empty; what it was stays counted.
+  /// Makes a node empty but keeps what it was in the memory accounting.
   void EmptyButCount(Node& node);
 
   /// The state as a protobuf message, lengths as short as possible.

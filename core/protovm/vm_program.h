@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -97,6 +96,8 @@ class Program {
   std::span<const PathPart> PathOf(const Instruction& instruction) const {
     return std::span(parts_).subspan(instruction.path, instruction.path_size);
   }
+  /// An instruction's place in its list, after those of the instructions that it is nested in.
+  std::vector<uint32_t> PlacesOf(uint32_t index) const;
   /// Where an instruction is: `instructions[2].nested_instructions[0]`.
   std::string PlaceOf(uint32_t index) const;
 
@@ -105,25 +106,6 @@ class Program {
   std::vector<PathPart> parts_;
   uint32_t top_size_ = 0;
   uint32_t version_ = 0;
-};
-
-/// Sequences that the producers of a trace wrote, as the trace lists them (TraceProvenance).
-/// Memory is limited.
-class ListedSequences {
- public:
-  static constexpr size_t kMaxProducers = 65536;
-  static constexpr size_t kMaxSequences = 200'000;
-
-  void Add(Bytes message);
-  /// nullptr if the producer is not listed.
-  const std::vector<uint32_t>* Of(int32_t producer) const {
-    const auto found = of_producer_.find(producer);
-    return found == of_producer_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::unordered_map<int32_t, std::vector<uint32_t>> of_producer_;
-  size_t count_ = 0;
 };
 
 }  // namespace ringscope::protovm
