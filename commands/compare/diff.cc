@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "commands/compare/diff_view.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/compare/diff_view.h"
+#include "commands/compare/diff.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
 #include "commands/shell/text.h"

@@ -1,5 +1,3 @@
-#include "commands/compare/diff_view.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "commands/compare/diff.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"

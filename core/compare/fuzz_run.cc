@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "core/compare/log_differ.h"
 #include "core/compare/minimize.h"
 #include "core/engine/v2_engine.h"
 #include "core/gaps/gap_analysis.h"

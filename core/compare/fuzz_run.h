@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/compare/log_diff.h"
+#include "core/compare/log_differ.h"
 #include "core/compare/random_stream.h"
 #include "core/compare/stream_notation.h"
 #include "core/engine/catalogue.h"
