@@ -14,8 +14,6 @@
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/compare/stream_notation.h"
-#include "core/graph/chunk_graph_builder.h"
-#include "core/graph/layout_map.h"
 #include "formats/draw/svg.h"
 
 namespace ringscope {
