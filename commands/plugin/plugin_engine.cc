@@ -267,7 +267,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
   ~PluginEngine() override {
-    if (buffer_ != nullptr) Ask("destroy", [this] { functions().destroy(buffer_); });
+    if (buffer_ == nullptr) return;
+    const PluginCall call(plugin_->facts().path, "destroy", config_.now);
+    functions().destroy(buffer_);
   }
   /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
   template <typename Make>
@@ -295,7 +297,6 @@ class PluginEngine final : public Engine, public ProgramRunner {
   void SetInput(const PluginInput& input) { input_ = input; }
 
   void Commit(const ChunkCommit& commit) override {
-    if (failure() != nullptr) return;
     // Least bytes of a chunk in any buffer that keeps it as it is.
     input_.owed_bytes += commit.payload.size() + kChunkOverhead;
     ++input_.commits;
@@ -313,11 +314,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
     input_.under_way = &commit;
     AtWork("commit", [&] { functions().commit(buffer_, &theirs); });
     input_.under_way = nullptr;
-    CheckFailure();
   }
 
   bool ApplyPatches(const ChunkPatches& patches) override {
-    if (failure() != nullptr) return false;
     patches_.clear();
     for (const Patch& patch : patches.patches) {
       ringscope_patch& theirs = patches_.emplace_back();
@@ -331,30 +330,24 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
     bool applied = false;
-    AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; });
-    return !CheckFailure() && applied;
+    return AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; }) && applied;
   }
 
   void BeginRead() override {
-    if (failure() != nullptr) return;
     AtWork("begin_read", [&] { functions().begin_read(buffer_); });
-    CheckFailure();
   }
 
   const Packet* NextPacket() override {
-    if (failure() != nullptr) return nullptr;
     ringscope_packet theirs{};
     theirs.struct_size = sizeof(theirs);
     int answer = 0;
-    AtWork("next_packet", [&] { answer = functions().next_packet(buffer_, &theirs); });
-    if (CheckFailure() || answer == 0) return nullptr;
-    if (answer != 1) {
+    const auto next = [&] { answer = functions().next_packet(buffer_, &theirs); };
+    if (!AtWork("next_packet", next) || answer == 0) return nullptr;
+    if (answer != 1)
       SetFailure(
           PluginError(fmt::format("the plug-in's next_packet returned {}, expected 1 or 0", answer),
                       "return 1 with a packet, 0 if nothing is left"));
-      return nullptr;
-    }
-    if (!TakePacket(theirs)) return nullptr;
+    if (answer != 1 || !TakePacket(theirs)) return nullptr;
     if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
     return &packet_;
   }
@@ -377,11 +370,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   /// While the plug-in is at work, as when who listens to its reports asks: as before that.
   const BufferStats& stats() const override {
-    if (failure() != nullptr || is_at_work_) return stats_;
     ringscope_stats theirs{};
     theirs.struct_size = sizeof(theirs);
-    Ask("stats", [&] { functions().stats(buffer_, &theirs); });
-    if (CheckFailure()) return stats_;
+    if (is_at_work_ || !Ask("stats", [&] { functions().stats(buffer_, &theirs); })) return stats_;
     Counters counters;
     std::memcpy(counters.data(), reinterpret_cast<const char*>(&theirs) + kFirstStat,
                 sizeof(counters));
@@ -444,8 +435,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                        .producer = Raw(setup.producer),
                                        .reserved = {}};
     bool runs = false;
-    Ask("set_up_vm", [&] { runs = functions().set_up_vm(buffer_, &theirs) == 1; });
-    return CheckFailure() || runs;
+    return !Ask("set_up_vm", [&] { runs = functions().set_up_vm(buffer_, &theirs) == 1; }) || runs;
   }
 
   void VisitPrograms(const ProgramVisitor& visit) const override {
@@ -473,28 +463,35 @@ class PluginEngine final : public Engine, public ProgramRunner {
   }
 
   std::string CheckInvariants() const override {
-    if (failure() != nullptr) return failure()->message;
-    if (functions().check == nullptr) return "";
     const char* wrong = nullptr;
-    Ask("check", [&] { wrong = functions().check(buffer_); });
-    if (CheckFailure()) return failure()->message;
+    const auto check = [&] {
+      if (functions().check != nullptr) wrong = functions().check(buffer_);
+    };
+    if (!Ask("check", check)) return failure()->message;
     return wrong == nullptr ? "" : Printable(wrong);
   }
 
  private:
   static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
 
-  /// A call of the plug-in that may report what it does.
+  /// Makes a call of the plug-in that may report what it does. @return as Ask
   template <typename Call>
-  void AtWork(const char* function, const Call& call) {
+  bool AtWork(const char* function, const Call& call) {
     is_at_work_ = true;
-    Ask(function, call);
+    const bool went_well = Ask(function, call);
     is_at_work_ = false;
+    return went_well;
   }
+  /// Makes a call of the plug-in, unless it has failed before.
+  /// @return false if it has failed
   template <typename Call>
-  void Ask(const char* function, const Call& call) const {
-    const PluginCall guarded(plugin_->facts().path, function, config_.now);
-    call();
+  bool Ask(const char* function, const Call& call) const {
+    if (failure() != nullptr) return false;
+    {
+      const PluginCall guarded(plugin_->facts().path, function, config_.now);
+      call();
+    }
+    return !CheckFailure();
   }
 
   /// Calls a function of the plug-in that visits structs, each of which `take` gets.
