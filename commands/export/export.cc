@@ -43,6 +43,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Cont
     DescribedKinds kinds(Descriptors::BuiltIn());
     ExportSink sink(*database, sessions.session(), kinds);
     ReplayRun run(context, sessions, args.choices);
+    run.AddSink(sink.gaps());
     run.AddSink(sink);
     run.AddListener(sink.lives());
     run.AddListener(sink);
