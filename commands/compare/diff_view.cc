@@ -326,7 +326,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
     report.Heading("Order across sequences differs first at " +
                    MomentText(result.first_order->moment, first_time_ns));
   report.Data("buffers", Json::array());
-  for (const BufferDiff& buffer : result.buffers) {
+  for (const BufferDiff& buffer : result.buffers)
     report.AddItem("buffers", [&] {
       report.Data("buffer", Raw(buffer.id));
       report.Data(FieldsToJson(buffer.sides));
@@ -336,7 +336,6 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
         if (buffer.diverged[i]) diverged[kStatFields[i].name] = FieldsToJson(*buffer.diverged[i]);
       report.Data("counters_differ_from", std::move(diverged));
     });
-  }
   const std::string summary = SummaryOf(result);
   report.Data("summary", summary);
   if (!summary.empty()) report.Paragraph("\n" + summary);

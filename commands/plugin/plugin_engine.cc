@@ -354,11 +354,10 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   Result<std::unique_ptr<Engine>> Clone() const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (functions().clone == nullptr) {
+    if (functions().clone == nullptr)
       return tl::unexpected(
           PluginError("the plug-in cannot clone a buffer: it has no clone function",
                       "the log has a read of a clone; use another engine"));
-    }
     auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
     RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, [&](const ringscope_config* config) {
       return functions().clone(buffer_, config);
@@ -397,11 +396,10 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (functions().visit_chunks == nullptr) {
+    if (functions().visit_chunks == nullptr)
       return tl::unexpected(
           PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
                       "use another engine"));
-    }
     const uint64_t size = stats().buffer_size;
     uint64_t end = 0;  // of the chunks so far
     bool is_sound = true;
@@ -534,10 +532,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
   /// Makes a Packet of what the plug-in returned, if it can be one.
   bool TakePacket(const ringscope_packet& theirs) {
     packet_.sequence = ToKey(theirs.sequence);
-    if (packet_.sequence == SequenceKey{}) {
+    if (packet_.sequence == SequenceKey{})
       return Refuse("a packet of sequence 0:0, expected a producer or a writer",
                     "set ringscope_packet.sequence");
-    }
     if (theirs.slice_count > 0 && theirs.slices == nullptr)
       return Refuse(
           fmt::format("a packet with {} at a null pointer", Count(theirs.slice_count, "slice")),
@@ -554,18 +551,16 @@ class PluginEngine final : public Engine, public ProgramRunner {
     bool fits = take(1) && theirs.slice_count <= left;
     for (uint64_t i = 0; fits && i < theirs.slice_count; ++i) {
       const ringscope_slice& slice = theirs.slices[i];
-      if (slice.data == nullptr && slice.size > 0) {
+      if (slice.data == nullptr && slice.size > 0)
         return Refuse(
             fmt::format("a packet whose slice {} has {} bytes at a null pointer", i, slice.size),
             "set ringscope_slice.data");
-      }
       fits = take(slice.size);
       if (fits) slices_.emplace_back(slice.data, slice.size);
     }
-    if (!fits) {
+    if (!fits)
       return Refuse("more than was ever committed, expected each packet once",
                     "check the slices' sizes, and that next_packet returns 0 at the end");
-    }
     packet_.size = input_.owed_bytes - left - 1;
     input_.owed_bytes = left;
     packet_.slices = slices_;
@@ -574,12 +569,11 @@ class PluginEngine final : public Engine, public ProgramRunner {
     packet_.place = kUnknownPlace;
     if (plugin_->reports_places() && theirs.place.first_offset != RINGSCOPE_PLACE_UNKNOWN) {
       packet_.place = ToPlace(theirs.place);
-      if (!input_.CanHold(packet_.place)) {
+      if (!input_.CanHold(packet_.place))
         return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "
                                   "committed",
                                   theirs.place.first_chunk, theirs.place.last_chunk),
                       "set ringscope_packet.place");
-      }
     }
     return true;
   }
