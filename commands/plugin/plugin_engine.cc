@@ -293,8 +293,6 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                 host_->failure.value_or("no reason given")),
                     "correct the plug-in, or try other sizes, or another engine"));
   }
-  /// Before the first call: a clone may return what the original has not returned yet.
-  void SetInput(const PluginInput& input) { input_ = input; }
 
   void Commit(const ChunkCommit& commit) override {
     // Least bytes of a chunk in any buffer that keeps it as it is.
@@ -363,7 +361,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
       return functions().clone(buffer_, config);
     }));
     if (CheckFailure()) return tl::unexpected(*failure());
-    clone->SetInput(input_);
+    clone->input_ = input_;  // it may return what this has not returned yet
     return clone;
   }
 

@@ -57,16 +57,17 @@ std::string PathText(std::span<const PathPart> path, const Descriptors& descript
     return name.empty() ? std::to_string(number) : name;
   };
   for (const PathPart& part : path) {
-    if (part.has_field_id) {
-      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(part.field_id),
+    if (part.field_id) {
+      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(*part.field_id),
                           part.is_repeated ? "[*]" : "");
-      const auto field = descriptors.FieldOf(message, part.field_id);
+      const auto field = descriptors.FieldOf(message, *part.field_id);
       message = field ? field->message : std::string();
-    } else if (part.has_array_index) {
-      text += fmt::format("[{}]", part.array_index);
-    } else if (part.has_map_key) {
-      text += fmt::format("[{}={}]", name_of(part.map_key_field_id),
-                          part.has_register ? fmt::format("r{}", part.register_to_match) : "?");
+    } else if (part.array_index) {
+      text += fmt::format("[{}]", *part.array_index);
+    } else if (part.map_key_field_id) {
+      text +=
+          fmt::format("[{}={}]", name_of(*part.map_key_field_id),
+                      part.register_to_match ? fmt::format("r{}", *part.register_to_match) : "?");
     } else {
       text += "[?]";
     }

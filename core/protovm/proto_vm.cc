@@ -133,7 +133,7 @@ ProtoVm::Step ProtoVm::Walk(uint32_t index, uint32_t part) {
   const std::span<const PathPart> path = program_.PathOf(select);
   while (part < path.size()) {
     if (!Spend(1)) return Stop(Reason::kTooManySteps);
-    if (!path[part].has_field_id) return Abort(Reason::kNoFieldId);
+    if (!path[part].field_id) return Abort(Reason::kNoFieldId);
     if (path[part].is_repeated) return BeginLoop(index, path[part], part + 1);
     const Step step = select.cursor == kCursorSrc ? EnterSource(path, part)
                                                   : EnterDestination(select, path, part);
@@ -150,7 +150,7 @@ ProtoVm::Step ProtoVm::BeginLoop(uint32_t index, const PathPart& part, uint32_t 
   } else if (cursor == kCursorDst) {
     const Step step = EnterMessage();
     if (step != Step::kOk) return step;
-    repeated = StateTree::Find(*destination_.node, part.field_id);
+    repeated = StateTree::Find(*destination_.node, *part.field_id);
     if (repeated == nullptr) return Step::kOk;
     const Reason reason = state_.IntoIndexed(*repeated);
     if (reason != Reason::kNone) return Abort(reason);
@@ -162,7 +162,7 @@ ProtoVm::Step ProtoVm::BeginLoop(uint32_t index, const PathPart& part, uint32_t 
   frame.in_source = cursor == kCursorSrc;
   frame.at = index;
   frame.part = next;
-  frame.number = part.field_id;
+  frame.number = *part.field_id;
   frame.container = repeated;
   if (frame.in_source) frame.rest = VmFields(source_.bytes);
   return Step::kPushed;
@@ -195,13 +195,13 @@ ProtoVm::Step ProtoVm::NextElement() {
 ProtoVm::Step ProtoVm::EnterSource(std::span<const PathPart> path, uint32_t& part) {
   if (source_.is_scalar()) return Abort(Reason::kSourceNotMessage);
   const PathPart* const next = part + 1 < path.size() ? &path[part + 1] : nullptr;
-  const bool is_indexed = next != nullptr && next->has_array_index;
-  if (!is_indexed && next != nullptr && next->has_map_key) return Abort(Reason::kKeyInSource);
-  uint64_t before = is_indexed ? next->array_index : 0;
+  const bool is_indexed = next != nullptr && next->array_index;
+  if (!is_indexed && next != nullptr && next->map_key_field_id) return Abort(Reason::kKeyInSource);
+  uint64_t before = is_indexed ? *next->array_index : 0;
   VmFields fields(source_.bytes);
   for (VmField field; fields.Next(field);) {
     if (!Spend(1)) return Stop(Reason::kTooManySteps);
-    if (field.number != path[part].field_id || before-- > 0) continue;
+    if (field.number != *path[part].field_id || before-- > 0) continue;
     if (is_indexed && field.is_scalar()) {
       field.type = wire::Type::kBytes;
       field.bytes = {};
@@ -225,15 +225,15 @@ ProtoVm::Step ProtoVm::EnterMessage() {
 
 ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<const PathPart> path,
                                         uint32_t& part) {
-  const uint32_t field_id = path[part].field_id;
+  const uint32_t field_id = *path[part].field_id;
   const PathPart* const next = part + 1 < path.size() ? &path[part + 1] : nullptr;
-  const bool is_indexed = next != nullptr && next->has_array_index;
-  const bool is_mapped = !is_indexed && next != nullptr && next->has_map_key;
+  const bool is_indexed = next != nullptr && next->array_index;
+  const bool is_mapped = !is_indexed && next != nullptr && next->map_key_field_id;
   uint64_t key = 0;
-  if (is_indexed) key = next->array_index;
+  if (is_indexed) key = *next->array_index;
   if (is_mapped) {
-    if (!next->has_register) return Abort(Reason::kNoRegisterToMatch);
-    const auto reg = static_cast<uint8_t>(next->register_to_match);
+    if (!next->register_to_match) return Abort(Reason::kNoRegisterToMatch);
+    const auto reg = static_cast<uint8_t>(*next->register_to_match);
     if (reg >= kRegisters) return Abort(Reason::kNoSuchRegister);
     if ((loaded_ >> reg & 1) == 0) return Abort(Reason::kRegisterNotLoaded);
     key = static_cast<uint32_t>(registers_[reg]);
@@ -256,7 +256,7 @@ ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<con
     return Step::kOk;
   }
   const Reason reason =
-      is_indexed ? state_.IntoIndexed(*field) : state_.IntoMapped(*field, next->map_key_field_id);
+      is_indexed ? state_.IntoIndexed(*field) : state_.IntoMapped(*field, *next->map_key_field_id);
   if (reason != Reason::kNone) return Abort(reason);
   Node* element = StateTree::Find(*field, key);
   if (element == nullptr) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "core/base/wire.h"
 
@@ -22,25 +21,11 @@ PathPart DecodePart(Bytes encoded) {
   PathPart part;
   VmFields fields(encoded);
   for (VmField field; fields.Next(field);) {
-    switch (field.number) {
-      case 1:
-        part.field_id = AsUint(field), part.has_field_id = true;
-        break;
-      case 2:
-        part.array_index = AsUint(field), part.has_array_index = true;
-        break;
-      case 3:
-        part.map_key_field_id = AsUint(field), part.has_map_key = true;
-        break;
-      case 5:
-        part.is_repeated = field.value != 0;
-        break;
-      case 6:
-        part.register_to_match = AsUint(field), part.has_register = true;
-        break;
-      default:
-        break;
-    }
+    if (field.number == 1) part.field_id = AsUint(field);
+    if (field.number == 2) part.array_index = AsUint(field);
+    if (field.number == 3) part.map_key_field_id = AsUint(field);
+    if (field.number == 5) part.is_repeated = field.value != 0;
+    if (field.number == 6) part.register_to_match = AsUint(field);
   }
   return part;
 }

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_PROTOVM_VM_PROGRAM_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,14 +56,7 @@ inline constexpr uint32_t kAbortRun = 3;
 
 /// One component of a path, as it is in the program.
 struct PathPart {
-  uint32_t field_id = 0;
-  uint32_t array_index = 0;
-  uint32_t map_key_field_id = 0;
-  uint32_t register_to_match = 0;
-  bool has_field_id = false;
-  bool has_array_index = false;
-  bool has_map_key = false;
-  bool has_register = false;
+  std::optional<uint32_t> field_id, array_index, map_key_field_id, register_to_match;
   bool is_repeated = false;
 };
 
