@@ -104,15 +104,11 @@ std::string PlaceText(const DiffPlace& place) {
   return text;
 }
 
-std::string TimeText(const LogMoment& moment, FirstTime first_time_ns) {
-  if (!moment.time_ns || !first_time_ns || *moment.time_ns < *first_time_ns) return "";
-  return HumanDuration(*moment.time_ns - *first_time_ns);
-}
-
 std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
-  const std::string time = TimeText(moment, first_time_ns);
-  return fmt::format("record {}{}{}", WithCommas(moment.record.value_or(0)),
-                     time.empty() ? "" : " at ", time);
+  std::string text = fmt::format("record {}", WithCommas(moment.record.value_or(0)));
+  if (moment.time_ns && first_time_ns && *moment.time_ns >= *first_time_ns)
+    text += " at " + HumanDuration(*moment.time_ns - *first_time_ns);
+  return text;
 }
 
 std::string ViewText(const PacketView& view, FirstTime first_time_ns) {

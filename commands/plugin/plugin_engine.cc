@@ -590,13 +590,6 @@ class PluginEngine final : public Engine, public ProgramRunner {
   Packet packet_;
 };
 
-Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
-                                                   const EngineConfig& config) {
-  auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
-  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
-  return engine;
-}
-
 }  // namespace
 
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
@@ -606,7 +599,11 @@ EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   info.corresponds = "Plug-in " + facts.name;
   if (!facts.version.empty()) info.corresponds += " " + facts.version;
   info.difference = facts.description;
-  info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
+  info.create = [plugin](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+    auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
+    RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
+    return engine;
+  };
   info.reports = plugin->reports();
   return info;
 }

@@ -121,6 +121,9 @@ void SortByLoss(std::vector<SequenceGraph>& graphs) {
 
 namespace {
 
+/// Chunks that must have settled before folding is worth a walk over all that is there.
+constexpr size_t kFoldEvery = 128;
+
 /// Fragments that are packets or parts of packets; empty packets are none.
 uint32_t PacketFragmentsOf(const WrittenChunk& chunk) {
   const auto count = std::count_if(
@@ -352,13 +355,6 @@ std::vector<SequenceGraph> ChunkGraphBuilder::Take() {
   sequences_.clear();
   return graphs;
 }
-
-namespace {
-
-/// Chunks that must have settled before folding is worth a walk over all that is there.
-constexpr size_t kFoldEvery = 128;
-
-}  // namespace
 
 /// Returns the number of the known chunk with this id, else the number nearest to the newest one's.
 /// (No log is so long that a sequence uses an id twice; but ids can jump further than halfway

@@ -40,10 +40,6 @@ std::optional<std::string> TextOrNull(const std::string& text) {
   return Printable(text);
 }
 
-std::optional<std::string_view> CauseOrNull(Cause cause) {
-  return cause == Cause::kNone ? std::nullopt : std::optional<std::string_view>(Name(cause));
-}
-
 template <typename T>
 std::optional<T> If(bool known, T value) {
   return known ? std::optional<T>(value) : std::nullopt;
@@ -250,9 +246,10 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
       account.last_chunk, account.size, content, If(!kind.empty(), std::string_view(kind)),
       facts.timestamp, facts.timestamp_clock, facts.clears_state, facts.needs_state,
       facts.has_interned_data, account.written.record, account.written.time_ns, Name(account.fate),
-      CauseOrNull(account.cause), account.own_fault, account.decided.record,
-      account.decided.time_ns, If(is_out, account.pass), If(is_out, account.position),
-      account.loss_bits, culprit ? std::optional(Raw(culprit->sequence.producer)) : std::nullopt,
+      If(account.cause != Cause::kNone, Name(account.cause)), account.own_fault,
+      account.decided.record, account.decided.time_ns, If(is_out, account.pass),
+      If(is_out, account.position), account.loss_bits,
+      culprit ? std::optional(Raw(culprit->sequence.producer)) : std::nullopt,
       culprit ? std::optional(Raw(culprit->sequence.writer)) : std::nullopt,
       culprit ? std::optional(Raw(culprit->chunk)) : std::nullopt,
       account.waits_for ? std::optional(Raw(account.waits_for->chunk)) : std::nullopt);
