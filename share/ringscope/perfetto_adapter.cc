@@ -224,7 +224,7 @@ class Buffer {
     for (uint64_t i = before.write_wrap_count; i < after.write_wrap_count; ++i)
       observer_.wrap(observer_.context);
   }
-  /// Whether a commit was counted as one that the buffer did not take.
+  /// Returns true if the buffer counted the commit as one that it did not take.
   static bool IsRefused(const ringscope_stats& before, const ringscope_stats& after) {
     return after.chunks_discarded > before.chunks_discarded ||
            after.abi_violations > before.abi_violations;
