@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "commands/compare/diff_view.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
@@ -72,13 +71,12 @@ Status CheckReplayed(const DiffArgs& args) {
   const std::string& input = args.input.paths.front();
   const auto& a = args.sides.a;
   const auto& b = args.sides.b;
-  if (!ChoosesAnything(a) && !ChoosesAnything(b)) {
+  if (!ChoosesAnything(a) && !ChoosesAnything(b))
     return Fail(ErrorCode::kUsage,
                 "nothing to compare: both sides would be the same, and logs are not "
                 "compared with each other",
                 {input, {}, {}},
                 "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
-  }
   for (const Side side : kSides) {
     if (args.sides[side].reads.like.empty()) continue;
     return Fail(ErrorCode::kUsage, "a diff cannot look for the reads of a trace", {input, {}, {}},

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/compare/diff_view.h"
+#include "commands/compare/diff.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
 #include "commands/shell/text.h"
@@ -29,14 +29,13 @@ void ReportSequences(Report& report, const OutputDiff& diff, bool all) {
                {"in B", Align::kRight},
                {"in both", Align::kRight},
                {"difference", Align::kLeft, "counts"}});
-  for (const SequenceDiff& sequence : diff.sequences) {
+  for (const SequenceDiff& sequence : diff.sequences)
     table.AddRow({SequenceCell(sequence, Side::kA),
                   SequenceCell(sequence, Side::kB),
                   WithCommas(sequence.packets.a),
                   WithCommas(sequence.packets.b),
                   WithCommas(sequence.counts.matched),
                   {CountsText(sequence.counts), FieldsToJson(sequence.counts)}});
-  }
   report.Data("sequences", table.ToJson());
   if (all) report.Section("Sequences that differ", table, 2);
 }

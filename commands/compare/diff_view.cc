@@ -1,5 +1,3 @@
-#include "commands/compare/diff_view.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "commands/compare/diff.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
@@ -105,15 +104,11 @@ std::string PlaceText(const DiffPlace& place) {
   return text;
 }
 
-std::string TimeText(const LogMoment& moment, FirstTime first_time_ns) {
-  if (!moment.time_ns || !first_time_ns || *moment.time_ns < *first_time_ns) return "";
-  return HumanDuration(*moment.time_ns - *first_time_ns);
-}
-
 std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
-  const std::string time = TimeText(moment, first_time_ns);
-  return fmt::format("record {}{}{}", WithCommas(moment.record.value_or(0)),
-                     time.empty() ? "" : " at ", time);
+  std::string text = fmt::format("record {}", WithCommas(moment.record.value_or(0)));
+  if (moment.time_ns && first_time_ns && *moment.time_ns >= *first_time_ns)
+    text += " at " + HumanDuration(*moment.time_ns - *first_time_ns);
+  return text;
 }
 
 std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
@@ -327,7 +322,7 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
     report.Heading("Order across sequences differs first at " +
                    MomentText(result.first_order->moment, first_time_ns));
   report.Data("buffers", Json::array());
-  for (const BufferDiff& buffer : result.buffers) {
+  for (const BufferDiff& buffer : result.buffers)
     report.AddItem("buffers", [&] {
       report.Data("buffer", Raw(buffer.id));
       report.Data(FieldsToJson(buffer.sides));
@@ -337,7 +332,6 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
         if (buffer.diverged[i]) diverged[kStatFields[i].name] = FieldsToJson(*buffer.diverged[i]);
       report.Data("counters_differ_from", std::move(diverged));
     });
-  }
   const std::string summary = SummaryOf(result);
   report.Data("summary", summary);
   if (!summary.empty()) report.Paragraph("\n" + summary);

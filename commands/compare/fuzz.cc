@@ -41,12 +41,10 @@ void AddFinding(FuzzFinding finding, uint32_t seed, uint64_t most, FuzzResult& r
   if (known != result.findings.end()) {
     ++known->streams;
   } else if (result.findings.size() < most) {  // of the seed that reached it, none is left over
-    result.findings.push_back({.first = std::move(finding),
-                               .streams = 1,
-                               .seed = seed,
-                               .smallest = {},
-                               .written_to = {},
-                               .test_text = {}});
+    KnownFinding& added = result.findings.emplace_back();
+    added.first = std::move(finding);
+    added.streams = 1;
+    added.seed = seed;
   }
 }
 
@@ -180,11 +178,10 @@ Status Ignore(const std::string& text, FuzzPlan& plan) {
                             rule.error().hint, fmt::join(kEnumNames<DifferenceKind>, ", ")));
   }
   const auto between = RulesBetween(plan.sides);
-  if (std::ranges::count(between, *rule) == 0) {
+  if (std::ranges::count(between, *rule) == 0)
     return Fail(ErrorCode::kUsage,
                 fmt::format("--ignore {}: {} and {} do not differ in {}", text,
                             plan.sides.a.info.name, plan.sides.b.info.name, FullName(**rule)));
-  }
   plan.sides = Without(plan.sides, {*rule});
   return {};
 }

@@ -29,10 +29,9 @@ void SetUp(CLI::App& app, ExportArgs& args) {
 
 Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Context& context) {
   RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a database", {".db", ".sqlite"}));
-  if (args.output == "-") {
+  if (args.output == "-")
     return Fail(ErrorCode::kUsage, "a database cannot be written to standard output", {},
                 "name a file with --output");
-  }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteExport> database,
                       SqliteExport::Create(args.output, ReplaceBy(args.force)));
   uint64_t count = 0;
@@ -43,6 +42,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Cont
     DescribedKinds kinds(Descriptors::BuiltIn());
     ExportSink sink(*database, sessions.session(), kinds);
     ReplayRun run(context, sessions, args.choices);
+    run.AddSink(sink.gaps());
     run.AddSink(sink);
     run.AddListener(sink.lives());
     run.AddListener(sink);

@@ -261,7 +261,10 @@ Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context
 }
 
 /// Writes a trace as it is, followed by tracks with what it lacks, and the buffers of a log.
-Result<ExitCode> Draw(const TimelineArgs& args, TimelineInputs inputs, Context& context) {
+Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
+  TimelineArgs args = given;
+  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
+  RS_ASSIGN_OR_RETURN(TimelineInputs inputs, OpenInputs(args, context));
   const bool has_log = !args.log.paths.empty(), has_trace = !args.trace.empty();
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kTraceOutput, args.force));
@@ -369,13 +372,6 @@ Result<ExitCode> Draw(const TimelineArgs& args, TimelineInputs inputs, Context& 
                                   WithCommas(left_out))));
   return Worse(cut_off_at || trace.others > 0 ? ExitCode::kNotice : ExitCode::kClean,
                has_log ? log->ending : ExitCode::kClean);
-}
-
-Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
-  TimelineArgs args = given;
-  RS_RETURN_IF_ERROR(CheckOutputName(args.output, "a trace", {".pftrace"}));
-  RS_ASSIGN_OR_RETURN(TimelineInputs inputs, OpenInputs(args, context));
-  return Draw(args, std::move(inputs), context);
 }
 
 }  // namespace

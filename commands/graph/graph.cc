@@ -14,8 +14,6 @@
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/compare/stream_notation.h"
-#include "core/graph/chunk_graph_builder.h"
-#include "core/graph/layout_map.h"
 #include "formats/draw/svg.h"
 
 namespace ringscope {
@@ -200,10 +198,10 @@ class GraphDrawing {
   template <typename Taken, typename TextOf>
   Status ShowMoment(const Taken& taken, TextOf text_of) {
     RS_RETURN_IF_ERROR(Replay());
-    if (args_.at && !taken.watch().has_passed())
-      context_.console.Warn(fmt::format(
-          "{}: session {} ends before that: this is its end, after record {}", outcome_.path,
-          outcome_.session, WithCommas(taken.watch().at().record.value_or(0))));
+    if (args_.at && !taken.has_passed())
+      context_.console.Warn(
+          fmt::format("{}: session {} ends before that: this is its end, after record {}",
+                      outcome_.path, outcome_.session, WithCommas(taken.at().record.value_or(0))));
     auto buffers = taken.buffers();
     std::erase_if(buffers,
                   [&](const auto& one) { return buffer_.value_or(one.buffer) != one.buffer; });

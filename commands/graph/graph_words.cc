@@ -1,10 +1,9 @@
-#include "commands/graph/graph_words.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "commands/graph/graph_report.h"
 #include "commands/session/loss_view.h"
 #include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"

@@ -16,6 +16,7 @@
 #include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/base/text.h"
+#include "core/compare/fuzz_run.h"
 #include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
@@ -153,13 +154,6 @@ class TriedBuffer : public ReplayListener {
   }
 
  private:
-  /// @param info must outlive the replay
-  static ReplayOptions OptionsOf(const EngineInfo& info) {
-    ReplayOptions options;
-    options.session.all.engine = info.name;
-    options.session.find_engine = [&info](std::string_view) { return &info; };
-    return options;
-  }
   static std::string NameOf(const ChunkName& chunk) {
     return fmt::format("{}{}", WriterName(chunk.sequence), Raw(chunk.chunk));
   }

@@ -133,12 +133,11 @@ void SetUpPlugin(CLI::App& app, PluginArgs& args) {
 }
 
 Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
-  if (!IsPluginPath(args.output)) {
+  if (!IsPluginPath(args.output))
     return Fail(ErrorCode::kUsage,
                 fmt::format("--output: '{}' is not a name that --engine accepts for a plug-in",
                             args.output),
                 {}, fmt::format("for example '{}.so'", args.output));
-  }
   const char* const by_name = std::getenv("CXX");
   const std::string compiler = by_name == nullptr || *by_name == '\0' ? "c++" : by_name;
   const unsigned jobs =

@@ -30,10 +30,9 @@ void SetUp(CLI::App& app, EnginesArgs& args) {
   AddParsed(
       app, "--explain", args.explain,
       [](std::string_view text) -> Result<std::string> {
-        if (IsPluginPath(text)) {
+        if (IsPluginPath(text))
           return Fail(ErrorCode::kUsage, fmt::format("'{}' is a plug-in", text), {},
                       fmt::format("to describe it: 'ringscope engines {}'", text));
-        }
         RS_ASSIGN_OR_RETURN(const EngineInfo* const engine, FindEngine(text));
         return engine->name;
       },
@@ -87,13 +86,12 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
 
 Status ReportPlugins(Report& report, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(path));
-  for (const auto& plugin : plugins) {
+  for (const auto& plugin : plugins)
     report.AddItem("engines", [&] {
       ReportEngine(report, PluginEngineInfo(plugin),
                    fmt::format(", interface version {}", plugin->functions().abi_version));
       ReportAbilities(report, *plugin);
     });
-  }
   return {};
 }
 

@@ -70,18 +70,16 @@ Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool i
   const auto fail = [&path](std::string found, std::string hint) {
     return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path}, std::move(hint));
   };
-  if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION) {
+  if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION)
     return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected 1 to {}",
                             given.abi_version, RINGSCOPE_ABI_VERSION),
                 kBuildHint);
-  }
-  if (given.struct_size < kMandatorySize) {
+  if (given.struct_size < kMandatorySize)
     return fail(
         fmt::format("the plug-in's struct_size is {} bytes, expected at least {}: mandatory "
                     "functions are missing",
                     given.struct_size, kMandatorySize),
         "set it to sizeof(ringscope_plugin)");
-  }
   ringscope_plugin functions{};
   // An older plug-in's struct is shorter, a newer one's longer.
   std::memcpy(&functions, &given, std::min<size_t>(given.struct_size, sizeof(functions)));
@@ -91,11 +89,10 @@ Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool i
     functions.visit_vms = nullptr;
     functions.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
   }
-  if (const char* const missing = MissingFunction(functions)) {
+  if (const char* const missing = MissingFunction(functions))
     return fail(
         fmt::format("the plug-in's function '{}' is null, expected one", missing),
         "only clone, visit_writers, check, visit_chunks, set_up_vm and visit_vms are optional");
-  }
   PluginFacts facts{.path = path,
                     .name = TextOrNothing(functions.name),
                     .version = TextOrNothing(functions.version),
@@ -135,50 +132,44 @@ Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::st
   const auto fail = [&](std::string found, std::string hint) {
     return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
   };
-  if (!kCanLoad) {
+  if (!kCanLoad)
     return fail("this ringscope is linked without shared libraries, and cannot load plug-ins",
                 "use the Debian package, or build ringscope from its sources");
-  }
   errno = 0;
-  if (!std::ifstream(loadable)) {
+  if (!std::ifstream(loadable))
     return Fail(ErrorCode::kIo, fmt::format("the plug-in cannot be opened: {}", strerror(errno)),
                 {.path = text},
                 "an engine is a version such as v2@58, or the path of a shared object; 'ringscope "
                 "engines' lists the versions");
-  }
   const PluginCall call(text, RINGSCOPE_ENTRY, nullptr);
   void* const opened = dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) {
+  if (opened == nullptr)
     return fail(fmt::format("expected a shared object that can be loaded, found: {}",
                             LoaderError(loadable)),
                 "build the plug-in for this machine with -shared -fPIC");
-  }
   const std::shared_ptr<void> library(opened, dlclose);
   const auto get_plugin =
       reinterpret_cast<ringscope_get_plugin_function>(dlsym(opened, RINGSCOPE_ENTRY));
-  if (get_plugin == nullptr) {
+  if (get_plugin == nullptr)
     return fail("the shared object exports no function '" RINGSCOPE_ENTRY
                 "', so it is not a plug-in",
                 "define it with RINGSCOPE_EXPORT, see ringscope-plugin(3)");
-  }
   const ringscope_plugin* given = nullptr;
   for (uint32_t version = RINGSCOPE_ABI_VERSION; version > 0 && given == nullptr; --version)
     given = get_plugin(version);
-  if (given == nullptr) {
+  if (given == nullptr)
     return fail(fmt::format("the plug-in does not support version {} of the plug-in interface, or "
                             "an earlier one: its '" RINGSCOPE_ENTRY "' returned nothing",
                             RINGSCOPE_ABI_VERSION),
                 kBuildHint);
-  }
   std::vector<std::shared_ptr<const Plugin>> found;
   std::string names;
   while (given != nullptr) {
-    if (found.size() == kMostPlugins) {
+    if (found.size() == kMostPlugins)
       return fail(fmt::format("the shared object has more than {} plug-ins, expected a list that "
                               "ends",
                               kMostPlugins),
                   "set ringscope_plugin.next to NULL in the last one");
-    }
     const bool is_named = !found.empty() && name.plugin.empty();
     const ringscope_plugin* next = nullptr;
     RS_ASSIGN_OR_RETURN(const auto plugin, ReadPlugin(text, is_named, library, *given, next));

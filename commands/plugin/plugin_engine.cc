@@ -267,7 +267,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
       reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
   }
   ~PluginEngine() override {
-    if (buffer_ != nullptr) Ask("destroy", [this] { functions().destroy(buffer_); });
+    if (buffer_ == nullptr) return;
+    const PluginCall call(plugin_->facts().path, "destroy", config_.now);
+    functions().destroy(buffer_);
   }
   /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
   template <typename Make>
@@ -291,11 +293,8 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                 host_->failure.value_or("no reason given")),
                     "correct the plug-in, or try other sizes, or another engine"));
   }
-  /// Before the first call: a clone may return what the original has not returned yet.
-  void SetInput(const PluginInput& input) { input_ = input; }
 
   void Commit(const ChunkCommit& commit) override {
-    if (failure() != nullptr) return;
     // Least bytes of a chunk in any buffer that keeps it as it is.
     input_.owed_bytes += commit.payload.size() + kChunkOverhead;
     ++input_.commits;
@@ -313,11 +312,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
     input_.under_way = &commit;
     AtWork("commit", [&] { functions().commit(buffer_, &theirs); });
     input_.under_way = nullptr;
-    CheckFailure();
   }
 
   bool ApplyPatches(const ChunkPatches& patches) override {
-    if (failure() != nullptr) return false;
     patches_.clear();
     for (const Patch& patch : patches.patches) {
       ringscope_patch& theirs = patches_.emplace_back();
@@ -331,57 +328,48 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
     bool applied = false;
-    AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; });
-    return !CheckFailure() && applied;
+    return AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; }) && applied;
   }
 
   void BeginRead() override {
-    if (failure() != nullptr) return;
     AtWork("begin_read", [&] { functions().begin_read(buffer_); });
-    CheckFailure();
   }
 
   const Packet* NextPacket() override {
-    if (failure() != nullptr) return nullptr;
     ringscope_packet theirs{};
     theirs.struct_size = sizeof(theirs);
     int answer = 0;
-    AtWork("next_packet", [&] { answer = functions().next_packet(buffer_, &theirs); });
-    if (CheckFailure() || answer == 0) return nullptr;
-    if (answer != 1) {
+    const auto next = [&] { answer = functions().next_packet(buffer_, &theirs); };
+    if (!AtWork("next_packet", next) || answer == 0) return nullptr;
+    if (answer != 1)
       SetFailure(
           PluginError(fmt::format("the plug-in's next_packet returned {}, expected 1 or 0", answer),
                       "return 1 with a packet, 0 if nothing is left"));
-      return nullptr;
-    }
-    if (!TakePacket(theirs)) return nullptr;
+    if (answer != 1 || !TakePacket(theirs)) return nullptr;
     if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
     return &packet_;
   }
 
   Result<std::unique_ptr<Engine>> Clone() const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (functions().clone == nullptr) {
+    if (functions().clone == nullptr)
       return tl::unexpected(
           PluginError("the plug-in cannot clone a buffer: it has no clone function",
                       "the log has a read of a clone; use another engine"));
-    }
     auto clone = std::make_unique<PluginEngine>(plugin_, nullptr);
     RS_RETURN_IF_ERROR(clone->MakeBuffer("clone", config_, [&](const ringscope_config* config) {
       return functions().clone(buffer_, config);
     }));
     if (CheckFailure()) return tl::unexpected(*failure());
-    clone->SetInput(input_);
+    clone->input_ = input_;  // it may return what this has not returned yet
     return clone;
   }
 
   /// While the plug-in is at work, as when who listens to its reports asks: as before that.
   const BufferStats& stats() const override {
-    if (failure() != nullptr || is_at_work_) return stats_;
     ringscope_stats theirs{};
     theirs.struct_size = sizeof(theirs);
-    Ask("stats", [&] { functions().stats(buffer_, &theirs); });
-    if (CheckFailure()) return stats_;
+    if (is_at_work_ || !Ask("stats", [&] { functions().stats(buffer_, &theirs); })) return stats_;
     Counters counters;
     std::memcpy(counters.data(), reinterpret_cast<const char*>(&theirs) + kFirstStat,
                 sizeof(counters));
@@ -406,11 +394,10 @@ class PluginEngine final : public Engine, public ProgramRunner {
 
   Result<uint64_t> VisitChunks(const ChunkVisitor& visit) const override {
     if (failure() != nullptr) return tl::unexpected(*failure());
-    if (functions().visit_chunks == nullptr) {
+    if (functions().visit_chunks == nullptr)
       return tl::unexpected(
           PluginError("the plug-in does not report its chunks: it has no visit_chunks function",
                       "use another engine"));
-    }
     const uint64_t size = stats().buffer_size;
     uint64_t end = 0;  // of the chunks so far
     bool is_sound = true;
@@ -444,8 +431,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                        .producer = Raw(setup.producer),
                                        .reserved = {}};
     bool runs = false;
-    Ask("set_up_vm", [&] { runs = functions().set_up_vm(buffer_, &theirs) == 1; });
-    return CheckFailure() || runs;
+    return !Ask("set_up_vm", [&] { runs = functions().set_up_vm(buffer_, &theirs) == 1; }) || runs;
   }
 
   void VisitPrograms(const ProgramVisitor& visit) const override {
@@ -473,28 +459,35 @@ class PluginEngine final : public Engine, public ProgramRunner {
   }
 
   std::string CheckInvariants() const override {
-    if (failure() != nullptr) return failure()->message;
-    if (functions().check == nullptr) return "";
     const char* wrong = nullptr;
-    Ask("check", [&] { wrong = functions().check(buffer_); });
-    if (CheckFailure()) return failure()->message;
+    const auto check = [&] {
+      if (functions().check != nullptr) wrong = functions().check(buffer_);
+    };
+    if (!Ask("check", check)) return failure()->message;
     return wrong == nullptr ? "" : Printable(wrong);
   }
 
  private:
   static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
 
-  /// A call of the plug-in that may report what it does.
+  /// Makes a call of the plug-in that may report what it does. @return as Ask
   template <typename Call>
-  void AtWork(const char* function, const Call& call) {
+  bool AtWork(const char* function, const Call& call) {
     is_at_work_ = true;
-    Ask(function, call);
+    const bool went_well = Ask(function, call);
     is_at_work_ = false;
+    return went_well;
   }
+  /// Makes a call of the plug-in, unless it has failed before.
+  /// @return false if it has failed
   template <typename Call>
-  void Ask(const char* function, const Call& call) const {
-    const PluginCall guarded(plugin_->facts().path, function, config_.now);
-    call();
+  bool Ask(const char* function, const Call& call) const {
+    if (failure() != nullptr) return false;
+    {
+      const PluginCall guarded(plugin_->facts().path, function, config_.now);
+      call();
+    }
+    return !CheckFailure();
   }
 
   /// Calls a function of the plug-in that visits structs, each of which `take` gets.
@@ -537,10 +530,9 @@ class PluginEngine final : public Engine, public ProgramRunner {
   /// Makes a Packet of what the plug-in returned, if it can be one.
   bool TakePacket(const ringscope_packet& theirs) {
     packet_.sequence = ToKey(theirs.sequence);
-    if (packet_.sequence == SequenceKey{}) {
+    if (packet_.sequence == SequenceKey{})
       return Refuse("a packet of sequence 0:0, expected a producer or a writer",
                     "set ringscope_packet.sequence");
-    }
     if (theirs.slice_count > 0 && theirs.slices == nullptr)
       return Refuse(
           fmt::format("a packet with {} at a null pointer", Count(theirs.slice_count, "slice")),
@@ -557,18 +549,16 @@ class PluginEngine final : public Engine, public ProgramRunner {
     bool fits = take(1) && theirs.slice_count <= left;
     for (uint64_t i = 0; fits && i < theirs.slice_count; ++i) {
       const ringscope_slice& slice = theirs.slices[i];
-      if (slice.data == nullptr && slice.size > 0) {
+      if (slice.data == nullptr && slice.size > 0)
         return Refuse(
             fmt::format("a packet whose slice {} has {} bytes at a null pointer", i, slice.size),
             "set ringscope_slice.data");
-      }
       fits = take(slice.size);
       if (fits) slices_.emplace_back(slice.data, slice.size);
     }
-    if (!fits) {
+    if (!fits)
       return Refuse("more than was ever committed, expected each packet once",
                     "check the slices' sizes, and that next_packet returns 0 at the end");
-    }
     packet_.size = input_.owed_bytes - left - 1;
     input_.owed_bytes = left;
     packet_.slices = slices_;
@@ -577,12 +567,11 @@ class PluginEngine final : public Engine, public ProgramRunner {
     packet_.place = kUnknownPlace;
     if (plugin_->reports_places() && theirs.place.first_offset != RINGSCOPE_PLACE_UNKNOWN) {
       packet_.place = ToPlace(theirs.place);
-      if (!input_.CanHold(packet_.place)) {
+      if (!input_.CanHold(packet_.place))
         return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "
                                   "committed",
                                   theirs.place.first_chunk, theirs.place.last_chunk),
                       "set ringscope_packet.place");
-      }
     }
     return true;
   }
@@ -601,13 +590,6 @@ class PluginEngine final : public Engine, public ProgramRunner {
   Packet packet_;
 };
 
-Result<std::unique_ptr<Engine>> CreatePluginEngine(const std::shared_ptr<const Plugin>& plugin,
-                                                   const EngineConfig& config) {
-  auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
-  RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
-  return engine;
-}
-
 }  // namespace
 
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
@@ -617,7 +599,11 @@ EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
   info.corresponds = "Plug-in " + facts.name;
   if (!facts.version.empty()) info.corresponds += " " + facts.version;
   info.difference = facts.description;
-  info.create = [plugin](const EngineConfig& config) { return CreatePluginEngine(plugin, config); };
+  info.create = [plugin](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+    auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
+    RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
+    return engine;
+  };
   info.reports = plugin->reports();
   return info;
 }

@@ -57,16 +57,17 @@ std::string PathText(std::span<const PathPart> path, const Descriptors& descript
     return name.empty() ? std::to_string(number) : name;
   };
   for (const PathPart& part : path) {
-    if (part.has_field_id) {
-      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(part.field_id),
+    if (part.field_id) {
+      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(*part.field_id),
                           part.is_repeated ? "[*]" : "");
-      const auto field = descriptors.FieldOf(message, part.field_id);
+      const auto field = descriptors.FieldOf(message, *part.field_id);
       message = field ? field->message : std::string();
-    } else if (part.has_array_index) {
-      text += fmt::format("[{}]", part.array_index);
-    } else if (part.has_map_key) {
-      text += fmt::format("[{}={}]", name_of(part.map_key_field_id),
-                          part.has_register ? fmt::format("r{}", part.register_to_match) : "?");
+    } else if (part.array_index) {
+      text += fmt::format("[{}]", *part.array_index);
+    } else if (part.map_key_field_id) {
+      text +=
+          fmt::format("[{}={}]", name_of(*part.map_key_field_id),
+                      part.register_to_match ? fmt::format("r{}", *part.register_to_match) : "?");
     } else {
       text += "[?]";
     }
@@ -78,14 +79,6 @@ std::string LevelText(uint32_t abort_level) {
   if (abort_level == protovm::kBreakOuter) return "";
   if (abort_level == protovm::kAbortRun) return "  (on error: abort)";
   return "  (on error: continue)";
-}
-
-std::string ShortPlace(const Program& program, uint32_t index) {
-  std::vector<uint32_t> places;
-  for (uint32_t i = index; i != UINT32_MAX; i = program.all()[i].parent)
-    places.push_back(program.all()[i].place);
-  std::reverse(places.begin(), places.end());
-  return fmt::format("{}", fmt::join(places, "."));
 }
 
 /// Returns an instruction as text, and moves the cursors as it does.
@@ -143,7 +136,8 @@ std::string ProgramText(const Program& program, const Descriptors& descriptors,
     const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
                              LevelText(instruction.abort_level);
     const bool is_deep = next.indent > kMaxIndent;
-    lines.push_back({is_deep ? "..." : ShortPlace(program, next.index),
+    const auto places = program.PlacesOf(next.index);
+    lines.push_back({is_deep ? "..." : fmt::format("{}", fmt::join(places, ".")),
                      std::string(std::min(next.indent, kMaxIndent), ' ') + text});
     width = std::max(width, lines.back().place.size());
     push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);

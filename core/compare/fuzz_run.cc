@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "core/compare/log_differ.h"
 #include "core/compare/minimize.h"
 #include "core/engine/v2_engine.h"
 #include "core/gaps/gap_analysis.h"
@@ -162,11 +161,10 @@ void AddFaults(const SequenceGaps& gaps, const Sequence& sequence,
 
 }  // namespace
 
-Result<Accounts> CheckAccounts(const EngineInfo& engine, const ReplayOptions& options,
-                               const std::vector<StoredOp>& ops) {
+Result<Accounts> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops) {
   StreamAccounts stream;
   Ledger ledger(stream);
-  Replay replay(options, {&ledger, &stream});
+  Replay replay(OptionsOf(engine), {&ledger, &stream});
   for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(replay.Apply(ops[i].op(), i));
   RS_RETURN_IF_ERROR(replay.Finish());
   RS_RETURN_IF_ERROR(replay.Drain());
@@ -261,7 +259,7 @@ std::vector<FuzzFinding> FaultsOf(const FuzzPlan& plan, Side side, const Ops& op
   const FuzzSide& of = plan.sides[side];
   std::vector<FuzzFinding> findings;
   if (!of.info.reports.chunks) return findings;
-  const auto accounts = CheckAccounts(of.info, OptionsOf(of), ops);
+  const auto accounts = CheckAccounts(of.info, ops);
   if (!accounts) return findings;  // the comparison reports why
   if (!accounts->wrong.empty())
     findings.push_back(FaultOf(Oracle::kLedger, side, of, accounts->wrong, ops.size()));
@@ -303,10 +301,10 @@ FuzzSide SideOf(const EngineInfo& engine) {
   return side;
 }
 
-ReplayOptions OptionsOf(const FuzzSide& side) {
+ReplayOptions OptionsOf(const EngineInfo& engine) {
   ReplayOptions options;
-  options.session.all.engine = side.info.name;
-  options.session.find_engine = [&info = side.info](std::string_view) { return &info; };
+  options.session.all.engine = engine.name;
+  options.session.find_engine = [&engine](std::string_view) { return &engine; };
   return options;
 }
 
@@ -402,7 +400,7 @@ Ops StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
 std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignored& ignored,
                                        const Ops& ops) {
   DiffOptions options{
-      .sides = {OptionsOf(sides.a), OptionsOf(sides.b)}, .ignored = ignored, .listed = 0};
+      .sides = {OptionsOf(sides.a.info), OptionsOf(sides.b.info)}, .ignored = ignored, .listed = 0};
   options.ignored.kinds[static_cast<size_t>(DifferenceKind::kOrder)] |= ReadOrdersDiffer(sides);
   LogDiffer differ(std::move(options));
   const auto fault = [&](Oracle oracle, Side side, const std::string& text, size_t record) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/compare/log_diff.h"
+#include "core/compare/log_differ.h"
 #include "core/compare/random_stream.h"
 #include "core/compare/stream_notation.h"
 #include "core/engine/catalogue.h"
@@ -41,9 +41,8 @@ struct Accounts {
 };
 /// Replays a stream on one buffer with a ledger, and checks what is lost and what shows it. A
 /// sequence whose writer broke a rule is left out.
-/// @param engine of `options`, which reports events
-Result<Accounts> CheckAccounts(const EngineInfo& engine, const ReplayOptions& options,
-                               const std::vector<StoredOp>& ops);
+/// @param engine reports events
+Result<Accounts> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops);
 
 /// An engine, and its rules if it is a V2 of the catalogue: these can be switched one by one.
 struct FuzzSide {
@@ -51,8 +50,8 @@ struct FuzzSide {
   std::optional<V2Rules> rules;
 };
 FuzzSide SideOf(const EngineInfo& engine);
-/// A replay with this engine in all buffers. @param side outlives the replay
-ReplayOptions OptionsOf(const FuzzSide& side);
+/// A replay with this engine in all buffers. @param engine outlives the replay
+ReplayOptions OptionsOf(const EngineInfo& engine);
 
 /// Both sides without the differences that the rules make: where both are of the catalogue and
 /// differ in one, the side that follows the rule no longer does; where only one is, it is switched.

@@ -235,7 +235,7 @@ TEST(Accounts, WhatAnEngineDoesNotReport_IsNoFinding) {
   const FuzzPlan plan = PlanOf("v2@58", "v2@58");
   const FuzzSide quiet = SideOf(testing::QuietEngineInfo());
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    const auto accounts = CheckAccounts(quiet.info, OptionsOf(quiet), StreamOfSeed(plan, seed));
+    const auto accounts = CheckAccounts(quiet.info, StreamOfSeed(plan, seed));
     EXPECT_EQ(accounts.value().wrong, "") << seed;
   }
 }
@@ -246,12 +246,12 @@ TEST(Accounts, MissingEvents_AreFound) {
   for (uint32_t i = 0; i < 20; ++i)
     ops.push_back(OpOf({.commit = Chunk(1, 1, i).Whole(1000, 'a').commit()}));
   FuzzSide changed = SideOf(Find("v2@58"));
-  EXPECT_EQ(CheckAccounts(changed.info, OptionsOf(changed), ops).value().wrong, "");
+  EXPECT_EQ(CheckAccounts(changed.info, ops).value().wrong, "");
   changed.info.create = [](EngineConfig config) -> Result<std::unique_ptr<Engine>> {
     config.observer = nullptr;
     return Find("v2@58").create(config);
   };
-  EXPECT_NE(CheckAccounts(changed.info, OptionsOf(changed), ops).value().wrong, "");
+  EXPECT_NE(CheckAccounts(changed.info, ops).value().wrong, "");
 }
 
 // What is found of losses, on streams of one writer.
@@ -271,7 +271,7 @@ class OneWriter {
   std::vector<std::string> FaultsOf(EngineInfo engine) const {
     std::vector<std::string> faults;
     const FuzzSide side = SideOf(engine);
-    const auto accounts = CheckAccounts(side.info, OptionsOf(side), stream_);
+    const auto accounts = CheckAccounts(side.info, stream_);
     for (const FoundFault& fault : accounts.value().faults)
       faults.push_back(fmt::format("{} {}", Name(fault.fault), fault.kind));
     return faults;

@@ -1,10 +1,12 @@
 #include "core/compare/log_differ.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -13,10 +15,126 @@
 #include "core/base/sequence_map.h"
 #include "core/base/wire.h"
 #include "core/compare/list_alignment.h"
+#include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
+
+std::string Describe(const DiffWhy& why) {
+  switch (why.kind) {
+    case DiffWhy::Kind::kNotReported:
+      return "not returned; the engine does not report why";
+    case DiffWhy::Kind::kDiscarded:
+      return fmt::format("chunk discarded: {}", RowOf(why.discard).text);
+    case DiffWhy::Kind::kEvicted:
+      return fmt::format("evicted{}", why.by ? " for " + ToString(*why.by) : "");
+    case DiffWhy::Kind::kCleared:
+      return fmt::format("cleared on the way to {}{}", why.with ? ToString(*why.with) : "another",
+                         why.by ? ", evicted for " + ToString(*why.by) : "");
+    case DiffWhy::Kind::kAbandoned:
+      return fmt::format("abandoned by a read: {}", LossBitsText(why.loss_bits));
+    case DiffWhy::Kind::kNotFound:
+      return "not found in its chunk by a read";
+    case DiffWhy::Kind::kHeld:
+      return "still in the buffer";
+    case DiffWhy::Kind::kWaits:
+      return fmt::format("still in the buffer: waits for {}",
+                         WaitsFor(why.stall, why.with ? ToString(*why.with) : "a chunk"));
+  }
+  return "";
+}
+
+std::string Divergence::Class() const {
+  std::string text = Name(kind);
+  if (!counters.empty()) {
+    const StatField& field = kStatFields[counters.front()];
+    return fmt::format("{} {} {}", text, field.name,
+                       stats.a.*field.value < stats.b.*field.value ? "rises" : "falls");
+  }
+  if (kind == DifferenceKind::kPatch) return text + (patched.a ? " by A" : " by B");
+  if (kind == DifferenceKind::kLossBits && packet)
+    return fmt::format("{} {}/{}", text, LossBitsToString(packet->sides.a.loss_bits),
+                       LossBitsToString(packet->sides.b.loss_bits));
+  for (const Side side : kSides)
+    if (packet && packet->sides[side].why)
+      text += fmt::format(" {}", Name(packet->sides[side].why->kind));
+  return text;
+}
+
+std::string Divergence::Text(const Both<std::string>& names) const {
+  const std::string chunk_name = chunk ? ToString(*chunk) : "a chunk";
+  if (kind == DifferenceKind::kPatch)
+    return fmt::format("a patch of {} is applied by {}, not by {}", chunk_name,
+                       patched.a ? names.a : names.b, patched.a ? names.b : names.a);
+  if (kind == DifferenceKind::kCounter && !counters.empty()) {
+    const StatField& field = kStatFields[counters.front()];
+    return fmt::format("{} is {} in {}, {} in {}", field.name, stats.a.*field.value, names.a,
+                       stats.b.*field.value, names.b);
+  }
+  if (kind == DifferenceKind::kOrder)
+    return fmt::format("{} and {} return packets of several sequences in different orders", names.a,
+                       names.b);
+  if (!packet) return Name(kind);
+  const std::string name =
+      fmt::format("packet {}+{} ({} bytes)", chunk_name, packet->place.offset, packet->seen().size);
+  const auto both = [&](const char* what, auto text_of) {
+    return fmt::format("{}: {}{} from {}, {} from {}", name, what, text_of(packet->sides.a),
+                       names.a, text_of(packet->sides.b), names.b);
+  };
+  switch (kind) {
+    case DifferenceKind::kOnlyInA:
+      return fmt::format("{} returns {}, {} does not", names.a, name, names.b);
+    case DifferenceKind::kOnlyInB:
+      return fmt::format("{} returns {}, {} does not", names.b, name, names.a);
+    case DifferenceKind::kDuplicateInA:
+      return fmt::format("{} returns {} twice", names.a, name);
+    case DifferenceKind::kDuplicateInB:
+      return fmt::format("{} returns {} twice", names.b, name);
+    case DifferenceKind::kMoved: {
+      const bool a_first = packet->sides.a.moment.record < packet->sides.b.moment.record;
+      return fmt::format("{} returns {} earlier", a_first ? names.a : names.b, name);
+    }
+    case DifferenceKind::kLossBits:
+      return both("flag ", [](const PacketView& view) { return LossBitsText(view.loss_bits); });
+    case DifferenceKind::kIdentity:
+      return both("", [](const PacketView& view) {
+        return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);
+      });
+    case DifferenceKind::kContent:
+      return both("", [](const PacketView& view) {
+        return fmt::format("{} bytes{}", view.size, view.valid ? "" : ", invalid");
+      });
+    default:
+      return fmt::format("{} is returned in a different order within its sequence", name);
+  }
+}
+
+Ignored Divergence::Others() const {
+  Ignored others;
+  others.kinds.fill(true);
+  others.kinds[static_cast<size_t>(kind)] = false;
+  others.counters.fill(!counters.empty());
+  if (!counters.empty()) others.counters[counters.front()] = false;
+  return others;
+}
+
+uint64_t DiffCounts::all() const {
+  return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0});
+}
+
+bool BufferDiff::CounterDiffers(size_t i, const BufferStats& a, const BufferStats& b) const {
+  const auto field = kStatFields[i].value;
+  if (a.*field == b.*field) return false;
+  return field != &BufferStats::buffer_size || sides.a.size == sides.b.size;
+}
+
+const Divergence* LogDiff::First() const {
+  for (const auto* divergence : {&first, &first_counter, &first_order})
+    if (*divergence) return &**divergence;
+  return nullptr;
+}
+
 /// A packet that one side returned, with a hash in place of its bytes.
 struct ReturnedPacket : PacketReturn {
   DiffPlace place;
@@ -67,14 +185,19 @@ class DiffSide : public ReplayListener {
            std::function<void(const std::string&)> warn)
       : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
 
-  Status Apply(const Op& op, uint64_t number) {
-    StartRecord();
-    return EndRecord(replay_.Apply(op, number));
-  }
-  /// The reads at the end, as one more record.
-  Status Finish() {
-    StartRecord();
-    return EndRecord(replay_.Finish());
+  /// @param op nullptr: the reads at the end, as one more record
+  Status Apply(const Op* op, uint64_t number) {
+    constexpr size_t kMostKept = 65536;
+    // A read of a whole buffer is rare, and its memory would stay.
+    if (packets_.capacity() > kMostKept) packets_ = {};
+    for (auto& [id, buffer] : buffers_) buffer.touched.reset();
+    packets_.clear();
+    patches_.clear();
+    RS_RETURN_IF_ERROR(op != nullptr ? replay_.Apply(*op, number) : replay_.Finish());
+    for (ReturnedPacket& packet : packets_) packet.moment = moment_;
+    for (const auto& [id, buffer] : replay_.session().buffers())
+      RS_RETURN_IF_ERROR(CheckEngine(id, *buffer.engine));
+    return {};
   }
   const Replay& replay() const { return replay_; }
   /// Forgets what a buffer held, but not what it returned: a new buffer takes its id.
@@ -193,21 +316,6 @@ class DiffSide : public ReplayListener {
     SequenceMap<SequenceState> sequences;
   };
 
-  void StartRecord() {
-    constexpr size_t kMostKept = 65536;
-    // A read of a whole buffer is rare, and its memory would stay.
-    if (packets_.capacity() > kMostKept) packets_ = {};
-    for (auto& [id, buffer] : buffers_) buffer.touched.reset();
-    packets_.clear();
-    patches_.clear();
-  }
-  Status EndRecord(Status status) {
-    RS_RETURN_IF_ERROR(status);
-    for (ReturnedPacket& packet : packets_) packet.moment = moment_;
-    for (const auto& [id, buffer] : replay_.session().buffers())
-      RS_RETURN_IF_ERROR(CheckEngine(id, *buffer.engine));
-    return {};
-  }
   ReturnedPacket& AddPacket(const SessionPacket& session_packet, uint32_t clone) {
     const Packet& packet = *session_packet.packet;
     ReturnedPacket& returned = packets_.emplace_back();
@@ -337,27 +445,20 @@ class LogDiffer::Impl {
     result_.same_reads = a.reads == b.reads;
   }
 
-  Status Apply(const Op& op, uint64_t number) {
-    op_ = &op;
+  /// @param op nullptr: the reads at the end
+  Status Apply(const Op* op, uint64_t number) {
+    op_ = op;
     for (const Side side : kSides) {
       failed_ = side;
       RS_RETURN_IF_ERROR(SideOf(side).Apply(op, number));
     }
     CompareRecord();
-    if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) ForgetBuffer(setup->id);
-    op_ = nullptr;
-    return {};
-  }
-
-  Status ApplyEnd() {
-    at_end_ = true;
-    for (const Side side : kSides) {
-      failed_ = side;
-      RS_RETURN_IF_ERROR(SideOf(side).Finish());
+    if (op == nullptr) {
+      SettleWhere([](const ChunkAt&) { return true; });
+      AddOutcomes();
+    } else if (const auto* setup = std::get_if<BufferSetUp>(&op->body)) {
+      ForgetBuffer(setup->id);
     }
-    CompareRecord();
-    SettleWhere([](const ChunkAt&) { return true; });
-    AddOutcomes();
     return {};
   }
 
@@ -365,6 +466,7 @@ class LogDiffer::Impl {
   Side failed() const { return failed_; }
   const LogDiff& result() const { return result_; }
 
+ private:
   /// Adds the results of the replays as a whole.
   void AddOutcomes() {
     const Replay& a = a_.replay();
@@ -384,7 +486,6 @@ class LogDiffer::Impl {
     }
   }
 
- private:
   /// Returns true if a counter is not ignored.
   bool Counts(size_t counter) const {
     return !options_.ignored(DifferenceKind::kCounter) && !options_.ignored.counters[counter];
@@ -452,12 +553,11 @@ class LogDiffer::Impl {
   }
 
   static PacketDifference DifferenceOf(const ReturnedPacket& packet, const LogMoment& written) {
-    PacketDifference difference;
-    difference.place = packet.place;
-    difference.last_chunk = packet.last_chunk;
-    difference.written = written;
-    difference.content = packet.content;
-    return difference;
+    return {.place = packet.place,
+            .last_chunk = packet.last_chunk,
+            .written = written,
+            .content = packet.content,
+            .sides = {}};
   }
   static PacketView ViewOf(const ReturnedPacket& packet) { return {packet, true, {}}; }
   PacketDifference MatchedDifference(const ReturnedPacket& a, const ReturnedPacket& b) const {
@@ -611,10 +711,7 @@ class LogDiffer::Impl {
 
   /// Both sides in their present state.
   Divergence Snapshot(DifferenceKind kind, BufferId buffer, std::optional<ChunkName> chunk) {
-    Divergence divergence;
-    divergence.kind = kind;
-    divergence.moment = a_.moment();
-    divergence.at_end = at_end_;
+    Divergence divergence{.kind = kind, .moment = a_.moment(), .at_end = op_ == nullptr};
     if (op_ != nullptr && options_.describe) divergence.operation = options_.describe(*op_);
     divergence.buffer = buffer;
     divergence.chunk = chunk;
@@ -629,9 +726,7 @@ class LogDiffer::Impl {
   BufferDiff& DiffOf(BufferId id) {
     const auto found = std::ranges::lower_bound(result_.buffers, id, {}, &BufferDiff::id);
     if (found != result_.buffers.end() && found->id == id) return *found;
-    BufferDiff added;
-    added.id = id;
-    return *result_.buffers.insert(found, std::move(added));
+    return *result_.buffers.insert(found, {.id = id, .sides = {}});
   }
 
   void CompareCounters() {
@@ -665,16 +760,15 @@ class LogDiffer::Impl {
   std::unordered_map<ChunkAt, std::vector<OutstandingPacket>> outstanding_;  // by first chunk
   uint64_t unplaced_ = 0;  // of these, packets without a place
   LogDiff result_;
-  const Op* op_ = nullptr;  // the current record
+  const Op* op_ = nullptr;  // the current record; nullptr: the read at the end
   Side failed_ = Side::kA;
-  bool at_end_ = false;
 };
 
 LogDiffer::LogDiffer(DiffOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 LogDiffer::~LogDiffer() = default;
-Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(op, number); }
+Status LogDiffer::Apply(const Op& op, uint64_t number) { return impl_->Apply(&op, number); }
 Result<LogDiff> LogDiffer::Finish() {
-  RS_RETURN_IF_ERROR(impl_->ApplyEnd());
+  RS_RETURN_IF_ERROR(impl_->Apply(nullptr, 0));
   return impl_->result();
 }
 const LogDiff& LogDiffer::result() const { return impl_->result(); }

@@ -85,11 +85,10 @@ class OutputComparison {
  private:
   Status CompareCounters() {
     if (a_.stats.empty() || b_.stats.empty()) return {};
-    if (a_.stats.size() != b_.stats.size()) {
+    if (a_.stats.size() != b_.stats.size())
       return Fail(ErrorCode::kUsage,
                   fmt::format("A has {} buffers, and B has {}: they are not of the same log",
                               a_.stats.size(), b_.stats.size()));
-    }
     for (uint32_t i = 0; i < a_.stats.size(); ++i) {
       BufferDiff& buffer = diff_.buffers.emplace_back();
       buffer.id = BufferId{static_cast<uint16_t>(i)};

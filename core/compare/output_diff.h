@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/compare/log_diff.h"
+#include "core/compare/log_differ.h"
 
 namespace ringscope {
 

@@ -146,20 +146,12 @@ Status StreamExample::AddChunk(std::string_view word) {
   }
   if (payload.size() > kMostPayloadBytes)
     return CannotRead(word, "a chunk of at most 65535 bytes, sizes of packets included");
-  for (; !rest.empty(); rest.remove_prefix(1)) {
-    switch (rest.front()) {
-      case '>':
-        commit.flags |= kLastContinues;
-        break;
-      case 'p':
-        commit.flags |= kNeedsPatching;
-        break;
-      case 's':
-        commit.complete = false;
-        break;
-      default:
-        return CannotRead(word, "one of the marks '>', 'p' and 's' at the end");
-    }
+  for (const char mark : rest) {
+    if (mark != '>' && mark != 'p' && mark != 's')
+      return CannotRead(word, "one of the marks '>', 'p' and 's' at the end");
+    if (mark == '>') commit.flags |= kLastContinues;
+    if (mark == 'p') commit.flags |= kNeedsPatching;
+    if (mark == 's') commit.complete = false;
   }
   commit.payload = wire::AsBytes(payload);
   patched_at_[name->Packed()] = payload.size() - std::min<uint64_t>(last_size, kPatchSize);

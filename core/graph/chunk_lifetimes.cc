@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace ringscope {
-namespace {
-
-using Entry = ChunkLife::Entry;
-using Exit = ChunkLife::Exit;
-
-}  // namespace
 
 void ChunkLifetimes::OnRecord(const Op& op, const LogMoment& moment) {
   now_ = moment;
@@ -58,29 +52,26 @@ void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
     current_.entry = Entry::kDiscarded;
     current_.why = Name(discarded->reason);
-  } else if (const auto* evicting = event.As<BufferEvent::Evicting>()) {
-    Buffer& buffer = buffers_[Raw(event.buffer)];
-    const auto held = buffer.held.find(event.chunk.Packed());
-    if (held == buffer.held.end()) return;
-    held->second.evicted_by = evicting->by;
-    held->second.evicted_by_number = current_.number;
-    held->second.unread_bytes = evicting->state.payload_avail;
-  } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
-    Leave(buffers_[Raw(event.buffer)], event.chunk, *erased);
   }
-}
-
-void ChunkLifetimes::Leave(Buffer& buffer, ChunkName chunk, const BufferEvent::Erased& erased) {
-  const uint64_t key = chunk.Packed();
+  const auto* const evicting = event.As<BufferEvent::Evicting>();
+  const auto* const erased = event.As<BufferEvent::Erased>();
+  if (evicting == nullptr && erased == nullptr) return;
+  Buffer& buffer = buffers_[Raw(event.buffer)];
+  const uint64_t key = event.chunk.Packed();
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
-  if (held->second.evicted_by) {
+  ChunkLife& life = held->second;
+  if (evicting != nullptr) {
+    life.evicted_by = evicting->by;
+    life.evicted_by_number = current_.number;
+    life.unread_bytes = evicting->state.payload_avail;
+  } else if (life.evicted_by) {
     End(buffer, key, Exit::kEvicted);
-  } else if (erased.is_for_clone()) {
-    held->second.unread_bytes = erased.state.payload_avail;
-    End(buffer, key, erased.why == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
+  } else if (erased->is_for_clone()) {
+    life.unread_bytes = erased->state.payload_avail;
+    End(buffer, key, erased->why == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
   } else {
-    End(buffer, key, erased.why == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
+    End(buffer, key, erased->why == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
   }
 }
 

@@ -98,13 +98,14 @@ class ChunkLifetimes : public ReplayListener {
   void OnBufferEvent(const BufferEvent& event) override;
 
  private:
+  using Entry = ChunkLife::Entry;
+  using Exit = ChunkLife::Exit;
   struct Buffer {
     std::unordered_map<uint64_t, ChunkLife> held;  // by sequence and chunk id
     uint64_t bytes = 0;                            // that they occupy
   };
 
-  void Leave(Buffer& buffer, ChunkName chunk, const BufferEvent::Erased& erased);
-  void End(Buffer& buffer, uint64_t key, ChunkLife::Exit exit);
+  void End(Buffer& buffer, uint64_t key, Exit exit);
   void EndAll(Buffer& buffer);
 
   ChunkLifeListener& listener_;

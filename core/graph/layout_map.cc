@@ -50,28 +50,38 @@ LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells) {
   return grid;
 }
 
-void LayoutMap::OnRecord(const Op& op, const LogMoment& moment) {
-  if (!watch_.Passes(op, moment)) return;
-  for (const auto& [id, buffer] : buffers_) layouts_[id] = LayoutOf(buffer);
+void MomentWatch::OnRecord(const Op& op, const LogMoment& now) {
+  if (has_passed_) return;
+  if (!first_time_ns_) first_time_ns_ = op.time_ns;
+  has_passed_ = (moment_.record && *now.record > *moment_.record) ||
+                (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
+                 *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
+  if (!has_passed_)
+    at_ = now;
+  else
+    OnMoment();
 }
 
-void LayoutMap::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id].session = &buffer; }
+void LayoutMap::OnMoment() {
+  for (const auto& [id, buffer] : buffers_) layouts_[id] = LayoutOf(*buffer);
+}
 
 void LayoutMap::OnBufferReplaced(SessionBuffer& buffer) {
-  buffers_.erase(buffer.id);
-  if (!watch_.has_passed()) layouts_.erase(buffer.id);
+  MomentWatch::OnBufferReplaced(buffer);
+  most_read_.erase(buffer.id);
+  if (!has_passed()) layouts_.erase(buffer.id);
 }
 
 void LayoutMap::OnReadBegun(BufferId id) {
   if (!before_last_read_) return;
-  BufferLayout& layout = before_read_[id] = LayoutOf(buffers_.at(id));
+  BufferLayout& layout = before_read_[id] = LayoutOf(*buffers_.at(id));
   layout.before_read = true;
 }
 
 void LayoutMap::OnReadDone(BufferId id, uint64_t packets) {
   const auto taken = before_read_.find(id);
   if (taken == before_read_.end()) return;
-  uint64_t& most = buffers_.at(id).most_read;
+  uint64_t& most = most_read_[id];
   if (packets > 0 && packets >= most / kLargeRead) layouts_[id] = std::move(taken->second);
   most = std::max(most, packets);
   before_read_.erase(taken);
@@ -79,17 +89,16 @@ void LayoutMap::OnReadDone(BufferId id, uint64_t packets) {
 
 void LayoutMap::OnDrainBegun(BufferId id) {
   const bool is_taken = before_last_read_ && layouts_.contains(id);
-  if (!watch_.has_passed() && !is_taken) layouts_[id] = LayoutOf(buffers_.at(id));
+  if (!has_passed() && !is_taken) layouts_[id] = LayoutOf(*buffers_.at(id));
 }
 
-BufferLayout LayoutMap::LayoutOf(const Buffer& buffer) const {
-  const SessionBuffer& session = *buffer.session;
+BufferLayout LayoutMap::LayoutOf(const SessionBuffer& session) const {
   const BufferStats& stats = session.engine->stats();
   BufferLayout layout{.buffer = session.id,
                       .engine = session.info->name,
                       .policy = session.policy,
                       .size = stats.buffer_size,
-                      .at = watch_.at(),
+                      .at = at(),
                       .wraps = stats.write_wrap_count};
   uint64_t end = 0;
   const auto add = [&](const LayoutExtent& extent) {
@@ -175,16 +184,12 @@ Status Walk(const SessionBuffer& buffer, ReadWalk& walk) {
 
 }  // namespace
 
-void ReadWalks::OnRecord(const Op& op, const LogMoment& moment) {
-  if (watch_.Passes(op, moment)) TakeAll();
-}
-
 void ReadWalks::OnReadBegun(BufferId) {
-  if (!watch_.is_given() && !has_steps()) TakeAll();
+  if (!is_given() && !has_steps()) OnMoment();
 }
 
 Status ReadWalks::OnLogEnd(Session&) {
-  if (!watch_.has_passed() && !has_steps()) TakeAll();
+  if (!has_passed() && !has_steps()) OnMoment();
   return {};
 }
 
@@ -192,7 +197,7 @@ bool ReadWalks::has_steps() const {
   return std::ranges::any_of(walks_, [](const ReadWalk& walk) { return !walk.steps.empty(); });
 }
 
-void ReadWalks::TakeAll() {
+void ReadWalks::OnMoment() {
   walks_.clear();
   for (const auto& [id, buffer] : buffers_) {
     if (buffer->freed) continue;
@@ -201,7 +206,7 @@ void ReadWalks::TakeAll() {
     walk.index = buffer->index;
     walk.engine = buffer->info->name;
     walk.order = buffer->info->read_order;
-    walk.at = watch_.at();
+    walk.at = at();
     walk.status = Walk(*buffer, walk);
   }
   std::stable_sort(walks_.begin(), walks_.end(),

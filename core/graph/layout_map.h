@@ -22,26 +22,26 @@ struct LayoutMoment {
   std::optional<uint64_t> offset_ns;
 };
 
-/// Finds that moment in a replay.
-class MomentWatch {
+/// Follows the buffers of a replay up to that moment.
+class MomentWatch : public ReplayListener {
  public:
   explicit MomentWatch(LayoutMoment moment) : moment_(moment) {}
 
-  /// Returns true if this record, which is not applied yet, is the first after the moment.
-  bool Passes(const Op& op, const LogMoment& now) {
-    if (has_passed_) return false;
-    if (!first_time_ns_) first_time_ns_ = op.time_ns;
-    has_passed_ = (moment_.record && *now.record > *moment_.record) ||
-                  (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
-                   *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
-    if (!has_passed_) at_ = now;
-    return has_passed_;
-  }
+  void OnRecord(const Op& op, const LogMoment& now) override;
+  void OnBufferSetUp(SessionBuffer& buffer) override { buffers_[buffer.id] = &buffer; }
+  void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
+
   bool has_passed() const { return has_passed_; }
-  /// Returns false for the end of the log.
-  bool is_given() const { return moment_.record || moment_.offset_ns; }
   /// The last record before the moment.
   const LogMoment& at() const { return at_; }
+
+ protected:
+  /// The next record, which is not applied yet, is the first after the moment.
+  virtual void OnMoment() = 0;
+  /// Returns false for the end of the log.
+  bool is_given() const { return moment_.record || moment_.offset_ns; }
+
+  std::map<BufferId, const SessionBuffer*> buffers_;
 
  private:
   const LayoutMoment moment_;
@@ -120,21 +120,18 @@ struct LayoutGrid {
 LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells);
 
 /// Takes the layout of a replay's buffers at a moment.
-class LayoutMap : public ReplayListener {
+class LayoutMap : public MomentWatch {
  public:
   /// @param moment by default before each buffer's last read that returned many packets, or at the
   ///     end if none returned any
   explicit LayoutMap(std::optional<LayoutMoment> moment)
-      : watch_(moment.value_or(LayoutMoment{})), before_last_read_(!moment) {}
+      : MomentWatch(moment.value_or(LayoutMoment{})), before_last_read_(!moment) {}
 
-  void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnReadBegun(BufferId buffer) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
   void OnDrainBegun(BufferId buffer) override;
 
-  const MomentWatch& watch() const { return watch_; }
   /// The layouts, by buffer, once the replay was drained.
   std::vector<BufferLayout> buffers() const {
     std::vector<BufferLayout> list;
@@ -143,17 +140,12 @@ class LayoutMap : public ReplayListener {
   }
 
  private:
-  struct Buffer {
-    const SessionBuffer* session = nullptr;
-    uint64_t most_read = 0;  // packets, by one read
-  };
+  void OnMoment() override;
+  BufferLayout LayoutOf(const SessionBuffer& session) const;
 
-  BufferLayout LayoutOf(const Buffer& buffer) const;
-
-  MomentWatch watch_;
   const bool before_last_read_;
   std::map<BufferId, BufferLayout> before_read_;  // of reads that are under way
-  std::map<BufferId, Buffer> buffers_;
+  std::map<BufferId, uint64_t> most_read_;        // packets, by one read
   std::map<BufferId, BufferLayout> layouts_;
 };
 
@@ -189,26 +181,20 @@ struct ReadWalk {
 
 /// Finds the order of a read pass at a moment of a replay, by a pass over a clone of each buffer.
 /// Without a moment: before the first read that finds anything, or at the end.
-class ReadWalks : public ReplayListener {
+class ReadWalks : public MomentWatch {
  public:
-  explicit ReadWalks(LayoutMoment moment) : watch_(moment) {}
+  using MomentWatch::MomentWatch;
 
-  void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override { buffers_[buffer.id] = &buffer; }
-  void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
   void OnReadBegun(BufferId buffer) override;
   Status OnLogEnd(Session& session) override;
 
-  const MomentWatch& watch() const { return watch_; }
   /// In the order in which a pass reads the buffers, once the replay is at its end.
   const std::vector<ReadWalk>& buffers() const { return walks_; }
 
  private:
   bool has_steps() const;
-  void TakeAll();
+  void OnMoment() override;
 
-  MomentWatch watch_;
-  std::map<BufferId, const SessionBuffer*> buffers_;
   std::vector<ReadWalk> walks_;
 };
 

@@ -58,7 +58,7 @@ class StreamRun {
 
  private:
   static ReplayOptions AsRecorded(const FuzzSide& side) {
-    ReplayOptions options = OptionsOf(side);
+    ReplayOptions options = OptionsOf(side.info);
     options.plain_streams_as_recorded = true;
     return options;
   }

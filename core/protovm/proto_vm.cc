@@ -17,22 +17,17 @@ ProtoVm::ProtoVm(const ProtoVmRules& rules, Bytes program, uint64_t limit, Bytes
 
 RunOutcome ProtoVm::Run(Bytes packet) {
   if (stopped_.result != RunResult::kOk) return stopped_;
-  source_.field = {{.number = 0, .type = wire::Type::kBytes, .value = 0, .bytes = packet}};
+  source_ = {{.number = 0, .type = wire::Type::kBytes, .value = 0, .bytes = packet}};
   destination_ = {&state_.root(), nullptr};
   select_ = UINT32_MAX;
   reason_ = Reason::kNone;
   steps_ = 0;
   frames_.clear();
-  PushList(0, static_cast<uint32_t>(program_.top().size()));
+  frames_.push_back({.end = static_cast<uint32_t>(program_.top().size())});
   // kPushed: the last frame continues. Else: the result for the last frame.
   Step step = Step::kPushed;
-  while (step != Step::kStop && !frames_.empty()) {
-    if (step == Step::kPushed) {
-      step = Continue();
-    } else {
-      step = Deliver(step);
-    }
-  }
+  while (step != Step::kStop && !frames_.empty())
+    step = step == Step::kPushed ? Continue() : Deliver(step);
   RunOutcome outcome;
   if (step == Step::kOk) return outcome;
   outcome.reason = reason_;
@@ -44,13 +39,6 @@ RunOutcome ProtoVm::Run(Bytes packet) {
     outcome.result = step == Step::kError ? RunResult::kError : RunResult::kAbort;
   }
   return outcome;
-}
-
-void ProtoVm::PushList(uint32_t begin, uint32_t end) {
-  Frame& frame = frames_.emplace_back();
-  frame.kind = FrameKind::kList;
-  frame.at = begin;
-  frame.end = end;
 }
 
 /// Starts what the last frame has to do next.
@@ -134,7 +122,8 @@ ProtoVm::Step ProtoVm::Begin(uint32_t index) {
 
 ProtoVm::Step ProtoVm::BeginNested(const Instruction& instruction) {
   if (instruction.nested_size == 0) return Step::kOk;
-  PushList(instruction.nested, instruction.nested + instruction.nested_size);
+  frames_.push_back(
+      {.at = instruction.nested, .end = instruction.nested + instruction.nested_size});
   return Step::kPushed;
 }
 
@@ -144,7 +133,7 @@ ProtoVm::Step ProtoVm::Walk(uint32_t index, uint32_t part) {
   const std::span<const PathPart> path = program_.PathOf(select);
   while (part < path.size()) {
     if (!Spend(1)) return Stop(Reason::kTooManySteps);
-    if (!path[part].has_field_id) return Abort(Reason::kNoFieldId);
+    if (!path[part].field_id) return Abort(Reason::kNoFieldId);
     if (path[part].is_repeated) return BeginLoop(index, path[part], part + 1);
     const Step step = select.cursor == kCursorSrc ? EnterSource(path, part)
                                                   : EnterDestination(select, path, part);
@@ -157,11 +146,11 @@ ProtoVm::Step ProtoVm::BeginLoop(uint32_t index, const PathPart& part, uint32_t 
   const uint32_t cursor = program_.all()[index].cursor;
   Node* repeated = nullptr;
   if (cursor == kCursorSrc) {
-    if (source_.field.is_scalar()) return Abort(Reason::kSourceNotMessage);
+    if (source_.is_scalar()) return Abort(Reason::kSourceNotMessage);
   } else if (cursor == kCursorDst) {
     const Step step = EnterMessage();
     if (step != Step::kOk) return step;
-    repeated = StateTree::Find(*destination_.node, part.field_id);
+    repeated = StateTree::Find(*destination_.node, *part.field_id);
     if (repeated == nullptr) return Step::kOk;
     const Reason reason = state_.IntoIndexed(*repeated);
     if (reason != Reason::kNone) return Abort(reason);
@@ -173,9 +162,9 @@ ProtoVm::Step ProtoVm::BeginLoop(uint32_t index, const PathPart& part, uint32_t 
   frame.in_source = cursor == kCursorSrc;
   frame.at = index;
   frame.part = next;
-  frame.number = part.field_id;
+  frame.number = *part.field_id;
   frame.container = repeated;
-  if (frame.in_source) frame.rest = VmFields(source_.field.bytes);
+  if (frame.in_source) frame.rest = VmFields(source_.bytes);
   return Step::kPushed;
 }
 
@@ -188,7 +177,7 @@ ProtoVm::Step ProtoVm::NextElement() {
     for (VmField field; loop.rest.Next(field);) {
       if (!Spend(1)) return Stop(Reason::kTooManySteps);
       if (field.number != loop.number) continue;
-      source_.field = field;
+      source_ = field;
       return Walk(index, part);
     }
   } else if (!loop.done) {
@@ -204,20 +193,20 @@ ProtoVm::Step ProtoVm::NextElement() {
 }
 
 ProtoVm::Step ProtoVm::EnterSource(std::span<const PathPart> path, uint32_t& part) {
-  if (source_.field.is_scalar()) return Abort(Reason::kSourceNotMessage);
+  if (source_.is_scalar()) return Abort(Reason::kSourceNotMessage);
   const PathPart* const next = part + 1 < path.size() ? &path[part + 1] : nullptr;
-  const bool is_indexed = next != nullptr && next->has_array_index;
-  if (!is_indexed && next != nullptr && next->has_map_key) return Abort(Reason::kKeyInSource);
-  uint64_t before = is_indexed ? next->array_index : 0;
-  VmFields fields(source_.field.bytes);
+  const bool is_indexed = next != nullptr && next->array_index;
+  if (!is_indexed && next != nullptr && next->map_key_field_id) return Abort(Reason::kKeyInSource);
+  uint64_t before = is_indexed ? *next->array_index : 0;
+  VmFields fields(source_.bytes);
   for (VmField field; fields.Next(field);) {
     if (!Spend(1)) return Stop(Reason::kTooManySteps);
-    if (field.number != path[part].field_id || before-- > 0) continue;
+    if (field.number != *path[part].field_id || before-- > 0) continue;
     if (is_indexed && field.is_scalar()) {
       field.type = wire::Type::kBytes;
       field.bytes = {};
     }
-    source_.field = field;
+    source_ = field;
     part += is_indexed ? 2 : 1;
     return Step::kOk;
   }
@@ -236,15 +225,15 @@ ProtoVm::Step ProtoVm::EnterMessage() {
 
 ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<const PathPart> path,
                                         uint32_t& part) {
-  const uint32_t field_id = path[part].field_id;
+  const uint32_t field_id = *path[part].field_id;
   const PathPart* const next = part + 1 < path.size() ? &path[part + 1] : nullptr;
-  const bool is_indexed = next != nullptr && next->has_array_index;
-  const bool is_mapped = !is_indexed && next != nullptr && next->has_map_key;
+  const bool is_indexed = next != nullptr && next->array_index;
+  const bool is_mapped = !is_indexed && next != nullptr && next->map_key_field_id;
   uint64_t key = 0;
-  if (is_indexed) key = next->array_index;
+  if (is_indexed) key = *next->array_index;
   if (is_mapped) {
-    if (!next->has_register) return Abort(Reason::kNoRegisterToMatch);
-    const auto reg = static_cast<uint8_t>(next->register_to_match);
+    if (!next->register_to_match) return Abort(Reason::kNoRegisterToMatch);
+    const auto reg = static_cast<uint8_t>(*next->register_to_match);
     if (reg >= kRegisters) return Abort(Reason::kNoSuchRegister);
     if ((loaded_ >> reg & 1) == 0) return Abort(Reason::kRegisterNotLoaded);
     key = static_cast<uint32_t>(registers_[reg]);
@@ -267,7 +256,7 @@ ProtoVm::Step ProtoVm::EnterDestination(const Instruction& select, std::span<con
     return Step::kOk;
   }
   const Reason reason =
-      is_indexed ? state_.IntoIndexed(*field) : state_.IntoMapped(*field, next->map_key_field_id);
+      is_indexed ? state_.IntoIndexed(*field) : state_.IntoMapped(*field, *next->map_key_field_id);
   if (reason != Reason::kNone) return Abort(reason);
   Node* element = StateTree::Find(*field, key);
   if (element == nullptr) {
@@ -288,8 +277,8 @@ Node* ProtoVm::AddEmpty(Node& container, uint64_t key) {
 ProtoVm::Step ProtoVm::RegLoad(const Instruction& instruction) {
   uint64_t value = 0;
   if (instruction.cursor == kCursorSrc) {
-    if (!source_.field.is_scalar()) return Abort(Reason::kSourceNotScalar);
-    value = source_.field.value;
+    if (!source_.is_scalar()) return Abort(Reason::kSourceNotScalar);
+    value = source_.value;
   } else {
     if (destination_.node == nullptr) return Deleted();
     if (destination_.node->kind != NodeKind::kScalar) return Abort(Reason::kNotScalar);
@@ -302,18 +291,18 @@ ProtoVm::Step ProtoVm::RegLoad(const Instruction& instruction) {
 }
 
 ProtoVm::Step ProtoVm::Merge(const Instruction& instruction) {
-  if (source_.field.is_scalar()) return Abort(Reason::kSourceNotMessage);
+  if (source_.is_scalar()) return Abort(Reason::kSourceNotMessage);
   if (destination_.node == nullptr) return Deleted();
   Node& target = *destination_.node;
   if (target.kind != NodeKind::kEmpty && target.kind != NodeKind::kBytes &&
       target.kind != NodeKind::kMessage)
     return Abort(Reason::kNotMessage);
-  if (source_.field.bytes.empty()) return Step::kOk;
+  if (source_.bytes.empty()) return Step::kOk;
   const Step entered = EnterMessage();
   if (entered != Step::kOk) return entered;
   // Marks that an aborted merge left behind stay valid until a merge ends well.
   if (target.open_merge == 0) target.open_merge = ++merges_;
-  VmFields fields(source_.field.bytes);
+  VmFields fields(source_.bytes);
   for (VmField field; fields.Next(field);) {
     if (!Spend(StepsOf(field.bytes.size()))) return Stop(Reason::kTooManySteps);
     const Reason reason = MergeField(instruction, target, field);
@@ -351,7 +340,7 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
   if (reason == Reason::kNone && rules_.joins_occurrences && IsMarked(target, *old))
     reason = state_.IntoIndexed(*old);
   if (reason != Reason::kNone) {
-    state_.FreeButCount(*node);
+    state_.EmptyButCount(*node);
     return reason;
   }
   if (old->kind != NodeKind::kIndexed) {
@@ -374,7 +363,7 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
 ProtoVm::Step ProtoVm::Set() {
   if (destination_.node == nullptr) return Deleted();
   Node& target = *destination_.node;
-  const VmField& source = source_.field;
+  const VmField& source = source_;
   if (!source.is_scalar()) {
     if (!Spend(StepsOf(source.bytes.size()))) return Stop(Reason::kTooManySteps);
     return Check(state_.SetBytes(target, source.bytes));

@@ -44,9 +44,6 @@ class ProtoVm {
   const RunOutcome& stopped() const { return stopped_; }
 
  private:
-  struct Source {
-    VmField field;  // its type is kBytes for the packet itself
-  };
   struct Destination {
     Node* node = nullptr;       // nullptr if it was deleted
     Node* container = nullptr;  // nullptr if it is the root, or an element of a loop
@@ -65,13 +62,12 @@ class ProtoVm {
     uint64_t next_key = 0;      // loop in the destination
     Node* container = nullptr;  // the same
     VmFields rest{Bytes{}};     // loop in the source
-    Source source;              // select: to be restored
-    Destination destination;
+    VmField source{};           // select: to be restored
+    Destination destination{};  // likewise
   };
   /// Immediate outcome of an instruction or path: a result, or frames to continue.
   enum class Step : uint8_t { kOk, kError, kAbort, kStop, kPushed };
 
-  void PushList(uint32_t begin, uint32_t end);
   Step Continue();
   Step Deliver(Step result);
   Step Begin(uint32_t index);
@@ -113,7 +109,7 @@ class ProtoVm {
   RunOutcome stopped_;
   // The run under way.
   std::vector<Frame> frames_;
-  Source source_;
+  VmField source_;  // its type is kBytes for the packet itself
   Destination destination_;
   uint32_t select_ = UINT32_MAX;  // the frame of the innermost select
   uint32_t failed_ = 0;           // the instruction that reason_ is about

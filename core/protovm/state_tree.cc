@@ -121,12 +121,6 @@ void StateTree::Free(Node& node) {
   counted_ -= rules_.node_bytes();
 }
 
-void StateTree::FreeButCount(Node& node) {
-  const uint64_t counted = counted_;
-  Free(node);
-  counted_ = counted;
-}
-
 void StateTree::EmptyButCount(Node& node) {
   const uint64_t counted = counted_;
   Drop(node, NodeKind::kEmpty);
@@ -167,11 +161,8 @@ void StateTree::Replace(Node& part, const Node& node) {
 }
 
 Reason StateTree::IntoMessage(Node& node) {
+  if (node.kind == NodeKind::kEmpty) Drop(node, NodeKind::kMessage);
   if (node.kind == NodeKind::kMessage) return Reason::kNone;
-  if (node.kind == NodeKind::kEmpty) {
-    Drop(node, NodeKind::kMessage);
-    return Reason::kNone;
-  }
   if (node.kind != NodeKind::kBytes) return Reason::kNotMessage;
   Node decoded{.kind = NodeKind::kMessage};
   VmFields fields(node.bytes());
@@ -208,17 +199,10 @@ bool StateTree::Wrap(Node& node, NodeKind becomes, uint64_t key) {
 }
 
 Reason StateTree::IntoIndexed(Node& node) {
-  switch (node.kind) {
-    case NodeKind::kIndexed:
-      return Reason::kNone;
-    case NodeKind::kEmpty:
-      Drop(node, NodeKind::kIndexed);
-      return Reason::kNone;
-    case NodeKind::kMapped:
-      return Reason::kNotIndexed;
-    default:
-      return Wrap(node, NodeKind::kIndexed, 0) ? Reason::kNone : Reason::kMemoryLimit;
-  }
+  if (node.kind == NodeKind::kEmpty) Drop(node, NodeKind::kIndexed);
+  if (node.kind == NodeKind::kIndexed) return Reason::kNone;
+  if (node.kind == NodeKind::kMapped) return Reason::kNotIndexed;
+  return Wrap(node, NodeKind::kIndexed, 0) ? Reason::kNone : Reason::kMemoryLimit;
 }
 
 std::optional<uint64_t> StateTree::KeyOf(const Node& element, uint32_t key_field) {
@@ -237,19 +221,10 @@ std::optional<uint64_t> StateTree::KeyOf(const Node& element, uint32_t key_field
 }
 
 Reason StateTree::IntoMapped(Node& node, uint32_t key_field) {
-  switch (node.kind) {
-    case NodeKind::kMapped:
-      return Reason::kNone;
-    case NodeKind::kEmpty:
-      Drop(node, NodeKind::kMapped);
-      return Reason::kNone;
-    case NodeKind::kScalar:
-      return Reason::kNotMapped;
-    case NodeKind::kIndexed:
-      return MapElements(node, key_field);
-    default:
-      break;
-  }
+  if (node.kind == NodeKind::kEmpty) Drop(node, NodeKind::kMapped);
+  if (node.kind == NodeKind::kMapped) return Reason::kNone;
+  if (node.kind == NodeKind::kScalar) return Reason::kNotMapped;
+  if (node.kind == NodeKind::kIndexed) return MapElements(node, key_field);
   const std::optional<uint64_t> key = KeyOf(node, key_field);
   if (!key) return Reason::kNoKey;
   return Wrap(node, NodeKind::kMapped, *key) ? Reason::kNone : Reason::kMemoryLimit;
@@ -268,7 +243,7 @@ Reason StateTree::MapElements(Node& node, uint32_t key_field) {
       mapped.parts->insert(std::move(element));
       continue;
     }
-    FreeButCount(element.mapped());
+    EmptyButCount(element.mapped());
     if (key) continue;
     EmptyButCount(mapped);
     return Reason::kNoKey;

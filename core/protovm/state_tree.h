@@ -63,58 +63,51 @@ template <>
 inline constexpr std::array kEnumNames<protovm::RunResult> = {"ok", "error", "abort", "crash",
                                                               "too_long"};
 template <>
-inline constexpr auto kEnumRows<protovm::Reason> = EnumTable<EnumRow<protovm::Reason>>({
-    {protovm::Reason::kNone, "none", "nothing is wrong"},
-    {protovm::Reason::kNoSourceField, "no_source_field", "the packet has no such field"},
-    {protovm::Reason::kNoSourceElement, "no_source_element",
-     "the packet's field has no such element"},
-    {protovm::Reason::kNoField, "no_field",
-     "the state has no such field, and the instruction does not create it"},
-    {protovm::Reason::kNoInstruction, "no_instruction",
-     "the instruction is empty or of an unknown kind"},
-    {protovm::Reason::kCreateInSource, "create_in_source",
-     "create_if_not_exist is for the state, and the cursor is the packet's"},
-    {protovm::Reason::kNoFieldId, "no_field_id", "a path continues without a field_id"},
-    {protovm::Reason::kLoopCursor, "loop_cursor",
-     "is_repeated needs the cursor VM_CURSOR_SRC or VM_CURSOR_DST"},
-    {protovm::Reason::kKeyInSource, "key_in_source",
-     "a packet's fields cannot be looked up by key"},
-    {protovm::Reason::kNoRegisterToMatch, "no_register_to_match",
-     "map_key_field_id is without register_to_match"},
-    {protovm::Reason::kNoSuchRegister, "no_such_register", "registers are 0 to 31"},
-    {protovm::Reason::kRegisterNotLoaded, "register_not_loaded", "the register was not loaded yet"},
-    {protovm::Reason::kSourceNotMessage, "source_not_message",
-     "a message is expected in the packet, and a scalar is there"},
-    {protovm::Reason::kSourceNotScalar, "source_not_scalar",
-     "a scalar is expected in the packet, and a length-delimited field is there"},
-    {protovm::Reason::kNotMessage, "not_message",
-     "a message is expected in the state, and a scalar or repeated field is there"},
-    {protovm::Reason::kNotIndexed, "not_indexed",
-     "the state's field has elements by key, and one by index is asked for"},
-    {protovm::Reason::kNotMapped, "not_mapped",
-     "the state's field is a scalar, and an element by key is asked for"},
-    {protovm::Reason::kNoKey, "no_key",
-     "an element of the state lacks the key field, or it is not a scalar"},
-    {protovm::Reason::kNotScalar, "not_scalar",
-     "a scalar is expected in the state, and something else is there"},
-    {protovm::Reason::kFieldIsRepeated, "field_is_repeated",
-     "the state's field is repeated, and a single one is asked for"},
-    {protovm::Reason::kIndexBeyondEnd, "index_beyond_end",
-     "the index is more than the number of elements in the state"},
-    {protovm::Reason::kOtherType, "other_type",
-     "what is in the state is of another type than what it is to be set to"},
-    {protovm::Reason::kFieldIsMapped, "field_is_mapped",
-     "the state's field has elements by key, and cannot be merged"},
-    {protovm::Reason::kMemoryLimit, "memory_limit", "the state is at its memory limit"},
-    {protovm::Reason::kCursorDeleted, "cursor_deleted",
-     "the cursor points to what was deleted before"},
-    {protovm::Reason::kWouldDangle, "would_dangle",
-     "the deletion would invalidate the cursor of an enclosing select"},
-    {protovm::Reason::kScalarAtRoot, "scalar_at_root",
-     "the state itself would become a scalar, which cannot be written"},
-    {protovm::Reason::kTooManySteps, "too_many_steps",
-     "the run needs more steps than ringscope allows"},
-});
+inline constexpr auto kEnumRows<protovm::Reason> = [] {
+  using enum protovm::Reason;
+  return EnumTable<EnumRow<protovm::Reason>>({
+      {kNone, "none", "nothing is wrong"},
+      {kNoSourceField, "no_source_field", "the packet has no such field"},
+      {kNoSourceElement, "no_source_element", "the packet's field has no such element"},
+      {kNoField, "no_field", "the state has no such field, and the instruction does not create it"},
+      {kNoInstruction, "no_instruction", "the instruction is empty or of an unknown kind"},
+      {kCreateInSource, "create_in_source",
+       "create_if_not_exist is for the state, and the cursor is the packet's"},
+      {kNoFieldId, "no_field_id", "a path continues without a field_id"},
+      {kLoopCursor, "loop_cursor", "is_repeated needs the cursor VM_CURSOR_SRC or VM_CURSOR_DST"},
+      {kKeyInSource, "key_in_source", "a packet's fields cannot be looked up by key"},
+      {kNoRegisterToMatch, "no_register_to_match", "map_key_field_id is without register_to_match"},
+      {kNoSuchRegister, "no_such_register", "registers are 0 to 31"},
+      {kRegisterNotLoaded, "register_not_loaded", "the register was not loaded yet"},
+      {kSourceNotMessage, "source_not_message",
+       "a message is expected in the packet, and a scalar is there"},
+      {kSourceNotScalar, "source_not_scalar",
+       "a scalar is expected in the packet, and a length-delimited field is there"},
+      {kNotMessage, "not_message",
+       "a message is expected in the state, and a scalar or repeated field is there"},
+      {kNotIndexed, "not_indexed",
+       "the state's field has elements by key, and one by index is asked for"},
+      {kNotMapped, "not_mapped",
+       "the state's field is a scalar, and an element by key is asked for"},
+      {kNoKey, "no_key", "an element of the state lacks the key field, or it is not a scalar"},
+      {kNotScalar, "not_scalar", "a scalar is expected in the state, and something else is there"},
+      {kFieldIsRepeated, "field_is_repeated",
+       "the state's field is repeated, and a single one is asked for"},
+      {kIndexBeyondEnd, "index_beyond_end",
+       "the index is more than the number of elements in the state"},
+      {kOtherType, "other_type",
+       "what is in the state is of another type than what it is to be set to"},
+      {kFieldIsMapped, "field_is_mapped",
+       "the state's field has elements by key, and cannot be merged"},
+      {kMemoryLimit, "memory_limit", "the state is at its memory limit"},
+      {kCursorDeleted, "cursor_deleted", "the cursor points to what was deleted before"},
+      {kWouldDangle, "would_dangle",
+       "the deletion would invalidate the cursor of an enclosing select"},
+      {kScalarAtRoot, "scalar_at_root",
+       "the state itself would become a scalar, which cannot be written"},
+      {kTooManySteps, "too_many_steps", "the run needs more steps than ringscope allows"},
+  });
+}();
 
 namespace protovm {
 
@@ -172,8 +165,6 @@ class StateTree {
   std::optional<Node> NewEmptyNode();
   /// Gives a node that is no part, and all its own parts, back.
   void Free(Node& node);
-  /// Frees the node but keeps it in the memory accounting.
-  void FreeButCount(Node& node);
 
   static Node* Find(const Node& container, uint64_t key);
   /// The part with the lowest key of at least `key`; nullptr if none.
@@ -194,7 +185,7 @@ class StateTree {
   Reason SetBytes(Node& node, Bytes content);
   /// Gives all parts of a repeated field back.
   void Clear(Node& node) { Drop(node, NodeKind::kIndexed); }
-  /// Makes a node empty; what it was stays counted.
+  /// Makes a node empty but keeps what it was in the memory accounting.
   void EmptyButCount(Node& node);
 
   /// The state as a protobuf message, lengths as short as possible.

@@ -1,13 +1,12 @@
 #include "core/protovm/vm_program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope::protovm {
 namespace {
@@ -22,25 +21,11 @@ PathPart DecodePart(Bytes encoded) {
   PathPart part;
   VmFields fields(encoded);
   for (VmField field; fields.Next(field);) {
-    switch (field.number) {
-      case 1:
-        part.field_id = AsUint(field), part.has_field_id = true;
-        break;
-      case 2:
-        part.array_index = AsUint(field), part.has_array_index = true;
-        break;
-      case 3:
-        part.map_key_field_id = AsUint(field), part.has_map_key = true;
-        break;
-      case 5:
-        part.is_repeated = field.value != 0;
-        break;
-      case 6:
-        part.register_to_match = AsUint(field), part.has_register = true;
-        break;
-      default:
-        break;
-    }
+    if (field.number == 1) part.field_id = AsUint(field);
+    if (field.number == 2) part.array_index = AsUint(field);
+    if (field.number == 3) part.map_key_field_id = AsUint(field);
+    if (field.number == 5) part.is_repeated = field.value != 0;
+    if (field.number == 6) part.register_to_match = AsUint(field);
   }
   return part;
 }
@@ -122,35 +107,16 @@ Program::Program(Bytes encoded) {
   }
 }
 
-std::string Program::PlaceOf(uint32_t index) const {
-  std::vector<uint32_t> chain;
-  for (uint32_t i = index; i != UINT32_MAX; i = instructions_[i].parent) chain.push_back(i);
-  std::string text;
-  for (size_t i = chain.size(); i-- > 0;) {
-    text += fmt::format("{}[{}]{}", i + 1 == chain.size() ? "instructions" : "nested_instructions",
-                        instructions_[chain[i]].place, i == 0 ? "" : ".");
-  }
-  return text;
+std::vector<uint32_t> Program::PlacesOf(uint32_t index) const {
+  std::vector<uint32_t> places;
+  for (uint32_t i = index; i != UINT32_MAX; i = instructions_[i].parent)
+    places.push_back(instructions_[i].place);
+  std::ranges::reverse(places);
+  return places;
 }
 
-void ListedSequences::Add(Bytes message) {
-  wire::ForEachMessage(message, proto::TraceProvenance::kBuffers, [&](Bytes buffer) {
-    wire::ForEachMessage(buffer, proto::TraceProvenance::Buffer::kSequences, [&](Bytes entry) {
-      using Listed = proto::TraceProvenance::Sequence;
-      const auto id = static_cast<uint32_t>(wire::LastVarint(entry, Listed::kId).value_or(0));
-      const auto producer =
-          static_cast<int32_t>(wire::LastVarint(entry, Listed::kProducerId).value_or(0));
-      if (count_ == kMaxSequences ||
-          (of_producer_.size() == kMaxProducers && !of_producer_.contains(producer)))
-        return;
-      std::vector<uint32_t>& sequences = of_producer_[producer];
-      // Each pass lists them all again, in ascending order.
-      const auto at = std::ranges::lower_bound(sequences, id);
-      if (at != sequences.end() && *at == id) return;
-      sequences.insert(at, id);
-      ++count_;
-    });
-  });
+std::string Program::PlaceOf(uint32_t index) const {
+  return fmt::format("instructions[{}]", fmt::join(PlacesOf(index), "].nested_instructions["));
 }
 
 }  // namespace ringscope::protovm

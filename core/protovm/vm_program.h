@@ -2,9 +2,9 @@
 #define RINGSCOPE_CORE_PROTOVM_VM_PROGRAM_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -56,14 +56,7 @@ inline constexpr uint32_t kAbortRun = 3;
 
 /// One component of a path, as it is in the program.
 struct PathPart {
-  uint32_t field_id = 0;
-  uint32_t array_index = 0;
-  uint32_t map_key_field_id = 0;
-  uint32_t register_to_match = 0;
-  bool has_field_id = false;
-  bool has_array_index = false;
-  bool has_map_key = false;
-  bool has_register = false;
+  std::optional<uint32_t> field_id, array_index, map_key_field_id, register_to_match;
   bool is_repeated = false;
 };
 
@@ -97,6 +90,8 @@ class Program {
   std::span<const PathPart> PathOf(const Instruction& instruction) const {
     return std::span(parts_).subspan(instruction.path, instruction.path_size);
   }
+  /// An instruction's place in its list, after those of the instructions that it is nested in.
+  std::vector<uint32_t> PlacesOf(uint32_t index) const;
   /// Where an instruction is: `instructions[2].nested_instructions[0]`.
   std::string PlaceOf(uint32_t index) const;
 
@@ -105,25 +100,6 @@ class Program {
   std::vector<PathPart> parts_;
   uint32_t top_size_ = 0;
   uint32_t version_ = 0;
-};
-
-/// Sequences that the producers of a trace wrote, as the trace lists them (TraceProvenance).
-/// Memory is limited.
-class ListedSequences {
- public:
-  static constexpr size_t kMaxProducers = 65536;
-  static constexpr size_t kMaxSequences = 200'000;
-
-  void Add(Bytes message);
-  /// nullptr if the producer is not listed.
-  const std::vector<uint32_t>* Of(int32_t producer) const {
-    const auto found = of_producer_.find(producer);
-    return found == of_producer_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::unordered_map<int32_t, std::vector<uint32_t>> of_producer_;
-  size_t count_ = 0;
 };
 
 }  // namespace ringscope::protovm

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/chunk_graph_builder.h"
+#include "core/graph/chunk_graph.h"
 #include "core/graph/layout_map.h"
 #include "core/session/replay.h"
 

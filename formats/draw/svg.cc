@@ -94,18 +94,8 @@ std::vector<std::string> SvgTextLines(std::string_view text, double width,
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-void AppendEscaped(std::string& out, char c) {
-  constexpr std::pair<char, std::string_view> kEscapes[] = {
-      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
-  for (const auto& [plain, escaped] : kEscapes)
-    if (c == plain) return void(out += escaped);
-  const auto byte = static_cast<unsigned char>(c);
-  if (byte < 0x20 && c != '\n' && c != '\t')
-    out += kReplacement;
-  else
-    out += c;
-}
+using Escape = std::pair<char, std::string_view>;
+constexpr Escape kEscapes[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
 
 constexpr std::string_view kRules = R"(
 .page { fill: #ffffff; }
@@ -147,10 +137,15 @@ std::string XmlEscaped(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : text) {
-    if (!is_utf8 && static_cast<unsigned char>(c) >= 0x80)
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_invalid = byte >= 0x80 ? !is_utf8 : byte < 0x20 && c != '\n' && c != '\t';
+    const auto* const escape = std::ranges::find(kEscapes, c, &Escape::first);
+    if (is_invalid)
       escaped += kReplacement;
+    else if (escape != std::end(kEscapes))
+      escaped += escape->second;
     else
-      AppendEscaped(escaped, c);
+      escaped += c;
   }
   return escaped;
 }

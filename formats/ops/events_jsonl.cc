@@ -20,38 +20,6 @@ std::string StatsText(const BufferStats& stats) {
   return text;
 }
 
-void AppendPacket(std::string& out, const char* event, const SessionPacket& packet) {
-  const Packet& p = *packet.packet;
-  fmt::format_to(
-      std::back_inserter(out),
-      R"({{"event":"{}","buffer":{},"producer":{},"writer":{},"uid":{},"pid":{},"dropped":{},)"
-      R"("size":{},"fnv1a64":"{:016x}")",
-      event, Raw(packet.buffer), Raw(p.sequence.producer), Raw(p.sequence.writer), p.identity.uid,
-      p.identity.pid, p.dropped, p.size, Fnv1a64(p.slices));
-  if (p.place != kUnknownPlace)
-    fmt::format_to(std::back_inserter(out), R"(,"chunk":{},"offset":{})", Raw(p.place.first_chunk),
-                   p.place.first_offset);
-  out += "}\n";
-}
-
-/// A line for each program of a buffer, with its state of now.
-void AppendVms(std::string& out, const char* event, const SessionBuffer& buffer, bool with_memory) {
-  buffer.VisitPrograms([&](const ProgramState& program) {
-    JsonObjectWriter object(out);
-    object.Name("event", event);
-    object.Uint("buffer", Raw(buffer.id));
-    object.Text("data_source", program.data_source);
-    object.Uint("memory_limit_kb", program.memory_limit_kb);
-    std::vector<uint64_t> producers;
-    for (const ProducerId producer : program.producers) producers.push_back(Raw(producer));
-    object.Uints("producers", producers);
-    object.Hex("state", program.state);
-    if (with_memory) object.Uint("memory", program.memory);
-    object.Close();
-    out += '\n';
-  });
-}
-
 }  // namespace
 
 bool BeginsWithEvent(Bytes start) { return wire::AsText(start).starts_with(R"({"event":)"); }
@@ -69,14 +37,44 @@ template <typename... Args>
 void EventsWriter::Add(fmt::format_string<Args...> format, Args&&... args) {
   fmt::format_to(std::back_inserter(pending_), format, std::forward<Args>(args)...);
   pending_ += '\n';
-  FlushIfLarge();
+  Flush(kWriteBytes);
+}
+
+void EventsWriter::AddPacket(const char* event, const SessionPacket& packet) {
+  const Packet& p = *packet.packet;
+  std::string place;
+  if (p.place != kUnknownPlace)
+    place =
+        fmt::format(R"(,"chunk":{},"offset":{})", Raw(p.place.first_chunk), p.place.first_offset);
+  Add(R"({{"event":"{}","buffer":{},"producer":{},"writer":{},"uid":{},"pid":{},"dropped":{},)"
+      R"("size":{},"fnv1a64":"{:016x}"{}}})",
+      event, Raw(packet.buffer), Raw(p.sequence.producer), Raw(p.sequence.writer), p.identity.uid,
+      p.identity.pid, p.dropped, p.size, Fnv1a64(p.slices), place);
+}
+
+/// Adds a line for each program of a buffer, with its state of now.
+void EventsWriter::AddPrograms(const char* event, const SessionBuffer& buffer, bool with_memory) {
+  buffer.VisitPrograms([&](const ProgramState& program) {
+    std::string line;
+    JsonObjectWriter object(line);
+    object.Name("event", event);
+    object.Uint("buffer", Raw(buffer.id));
+    object.Text("data_source", program.data_source);
+    object.Uint("memory_limit_kb", program.memory_limit_kb);
+    std::vector<uint64_t> producers;
+    for (const ProducerId producer : program.producers) producers.push_back(Raw(producer));
+    object.Uints("producers", producers);
+    object.Hex("state", program.state);
+    if (with_memory) object.Uint("memory", program.memory);
+    object.Close();
+    Add("{}", line);
+  });
 }
 
 void EventsWriter::OnPatch(BufferId, bool ok) { Add(R"({{"event":"patch","ok":{}}})", ok); }
 
 Status EventsWriter::OnPacket(const SessionPacket& packet) {
-  AppendPacket(pending_, "packet", packet);
-  FlushIfLarge();
+  AddPacket("packet", packet);
   return status_;
 }
 
@@ -84,24 +82,9 @@ void EventsWriter::OnReadDone(BufferId buffer, uint64_t packets) {
   Add(R"({{"event":"read_done","buffer":{},"packets":{}}})", Raw(buffer), packets);
 }
 
-void EventsWriter::OnClonePacket(const SessionPacket& packet) {
-  AppendPacket(pending_, "clone_packet", packet);
-  FlushIfLarge();
-}
-
 void EventsWriter::OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) {
   Add(R"({{"event":"clone_done","buffer":{},"packets":{},"stats":{}}})", Raw(buffer), packets,
       StatsText(stats));
-}
-
-void EventsWriter::OnProtoVmStates(const SessionBuffer& buffer) {
-  AppendVms(pending_, "vm", buffer, true);
-  FlushIfLarge();
-}
-
-void EventsWriter::OnCloneBegun(const SessionBuffer& buffer) {
-  AppendVms(pending_, "clone_vm", buffer, false);
-  FlushIfLarge();
 }
 
 Status EventsWriter::OnLogEnd(Session& session) {
@@ -112,17 +95,14 @@ Status EventsWriter::OnLogEnd(Session& session) {
 }
 
 Status EventsWriter::Finish() {
-  Flush();
+  Flush(1);
   return status_;
 }
 
-void EventsWriter::Flush() {
-  if (status_ && !pending_.empty()) status_ = sink_.Write(pending_);
+void EventsWriter::Flush(size_t least) {
+  if (pending_.size() < least) return;
+  if (status_) status_ = sink_.Write(pending_);
   pending_.clear();
-}
-
-void EventsWriter::FlushIfLarge() {
-  if (pending_.size() >= kWriteBytes) Flush();
 }
 
 }  // namespace ringscope

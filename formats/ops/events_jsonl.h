@@ -24,9 +24,11 @@ class EventsWriter : public ReplayListener {
   void OnPatch(BufferId buffer, bool ok) override;
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
-  void OnProtoVmStates(const SessionBuffer& buffer) override;
-  void OnCloneBegun(const SessionBuffer& buffer) override;
-  void OnClonePacket(const SessionPacket& packet) override;
+  void OnProtoVmStates(const SessionBuffer& buffer) override { AddPrograms("vm", buffer, true); }
+  void OnCloneBegun(const SessionBuffer& buffer) override {
+    AddPrograms("clone_vm", buffer, false);
+  }
+  void OnClonePacket(const SessionPacket& packet) override { AddPacket("clone_packet", packet); }
   void OnCloneDone(BufferId buffer, uint64_t packets, const BufferStats& stats) override;
   Status OnLogEnd(Session& session) override;
   /// Writes out what is pending; the first error met.
@@ -36,8 +38,10 @@ class EventsWriter : public ReplayListener {
   /// Adds a line.
   template <typename... Args>
   void Add(fmt::format_string<Args...> format, Args&&... args);
-  void Flush();
-  void FlushIfLarge();
+  void AddPacket(const char* event, const SessionPacket& packet);
+  void AddPrograms(const char* event, const SessionBuffer& buffer, bool with_memory);
+  /// @param least bytes that are worth it
+  void Flush(size_t least);
 
   ByteSink& sink_;
   std::string pending_;

@@ -212,10 +212,9 @@ class BodyWriter {
     std::vector<std::string> list;
     for (const Patch& patch : patches.patches) {
       std::vector<std::string> chars;
-      for (const uint8_t code : Bytes(patch.data, kPatchSize)) {
+      for (const uint8_t code : Bytes(patch.data, kPatchSize))
         chars.push_back(std::isalnum(code) != 0 ? fmt::format("'{}'", static_cast<char>(code))
                                                 : fmt::format("0x{:02x}", code));
-      }
       list.push_back(fmt::format("{{{}{}, {{{{{}}}}}}}", patch.offset, UnsignedSuffix(patch.offset),
                                  fmt::join(chars, ", ")));
     }

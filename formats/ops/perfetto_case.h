@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/log_diff.h"
+#include "core/compare/log_differ.h"
 #include "core/engine/catalogue.h"
 #include "core/log/op.h"
 #include "formats/io/output_file.h"

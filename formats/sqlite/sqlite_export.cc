@@ -40,18 +40,6 @@ std::optional<std::string> TextOrNull(const std::string& text) {
   return Printable(text);
 }
 
-std::optional<std::string_view> CauseOrNull(Cause cause) {
-  return cause == Cause::kNone ? std::nullopt : std::optional<std::string_view>(Name(cause));
-}
-
-std::optional<uint64_t> RecordOf(const std::optional<LogMoment>& moment) {
-  return moment ? moment->record : std::nullopt;
-}
-
-std::optional<uint64_t> TimeOf(const std::optional<LogMoment>& moment) {
-  return moment ? moment->time_ns : std::nullopt;
-}
-
 template <typename T>
 std::optional<T> If(bool known, T value) {
   return known ? std::optional<T>(value) : std::nullopt;
@@ -182,7 +170,8 @@ void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
   ++SequenceOf(buffer, commit.sequence).commits;
   notes_.OnChunk(buffer, commit, refusal);
   Producer& producer = producers_[commit.sequence.producer];
-  if (!producer.connected_at && !refusal) {  // a log without producers: its commits have these
+  if (!producer.connected_at.record &&
+      !refusal) {  // a log without producers: its commits have these
     producer.connected.uid = commit.identity.uid;
     producer.connected.pid = commit.identity.pid;
   }
@@ -205,7 +194,6 @@ void ExportSink::OnReadDone(BufferId buffer, uint64_t /*packets*/) {
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
-  gaps_.OnPacketFate(account);
   SequenceOf(account.buffer, account.sequence).by_fate[account.fate] += {1, account.size};
   if (IsLoss(account.fate)) ++lost_packets_;
   static const std::string kUnknown;
@@ -258,9 +246,10 @@ void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind
       account.last_chunk, account.size, content, If(!kind.empty(), std::string_view(kind)),
       facts.timestamp, facts.timestamp_clock, facts.clears_state, facts.needs_state,
       facts.has_interned_data, account.written.record, account.written.time_ns, Name(account.fate),
-      CauseOrNull(account.cause), account.own_fault, account.decided.record,
-      account.decided.time_ns, If(is_out, account.pass), If(is_out, account.position),
-      account.loss_bits, culprit ? std::optional(Raw(culprit->sequence.producer)) : std::nullopt,
+      If(account.cause != Cause::kNone, Name(account.cause)), account.own_fault,
+      account.decided.record, account.decided.time_ns, If(is_out, account.pass),
+      If(is_out, account.position), account.loss_bits,
+      culprit ? std::optional(Raw(culprit->sequence.producer)) : std::nullopt,
       culprit ? std::optional(Raw(culprit->sequence.writer)) : std::nullopt,
       culprit ? std::optional(Raw(culprit->chunk)) : std::nullopt,
       account.waits_for ? std::optional(Raw(account.waits_for->chunk)) : std::nullopt);
@@ -297,9 +286,9 @@ void ExportSink::AddProducers() {
     const ProducerConnected& known = producer.connected;
     database_.Into("producers")
         .Row(session_, Raw(id), TextOrNull(known.name), known.uid, known.pid, TextOrNull(known.sdk),
-             known.smb_size, known.page_size, RecordOf(producer.connected_at),
-             TimeOf(producer.connected_at), RecordOf(producer.disconnected_at),
-             TimeOf(producer.disconnected_at));
+             known.smb_size, known.page_size, producer.connected_at.record,
+             producer.connected_at.time_ns, producer.disconnected_at.record,
+             producer.disconnected_at.time_ns);
   }
 }
 

@@ -132,8 +132,9 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
 
   /// A listener of the replay that comes before this one: it follows the chunks.
   ReplayListener& lives() { return lives_; }
-  /// Likewise after it: it finds the gaps.
-  ReplayListener& gaps() { return gaps_; }
+  /// A listener that comes after this one, and a sink of the ledger that comes before it: it finds
+  /// the gaps.
+  GapAnalysis& gaps() { return gaps_; }
   /// Adds the gaps, and the rows of what the whole session shows.
   /// @param totals of the ledger
   Status Finish(const ReplayOutcome& outcome, const std::map<BufferId, LedgerTotals>& totals);
@@ -147,16 +148,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   Status OnPacket(const SessionPacket& packet) override;
   void OnReadDone(BufferId buffer, uint64_t packets) override;
 
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
-    gaps_.OnChunkWritten(buffer, commit);
-  }
   void OnPacketFate(const PacketAccount& account) override;
-  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override {
-    gaps_.OnReturned(account, packet);
-  }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    gaps_.OnChunkForgotten(buffer, sequence, chunk);
-  }
 
   void OnChunkEntered(const ChunkLife& life) override;
   void OnChunkLeft(const ChunkLife& life) override { AddChunk(life); }
@@ -165,8 +157,7 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   using SequenceId = std::tuple<BufferId, SequenceKey>;
   struct Producer {
     ProducerConnected connected;
-    std::optional<LogMoment> connected_at;
-    std::optional<LogMoment> disconnected_at;
+    LogMoment connected_at, disconnected_at;  // without a record: never
   };
   struct Sequence {
     uint64_t commits = 0;

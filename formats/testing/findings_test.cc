@@ -62,7 +62,7 @@ std::vector<std::string> ReadsOf(const std::string& name, const char* engine,
 std::vector<std::string> FaultsOf(const std::string& name, const char* engine) {
   std::vector<std::string> faults;
   const FuzzSide side = SideOf(*FindEngine(engine).value());
-  const auto accounts = CheckAccounts(side.info, OptionsOf(side), ToOps(StreamOf(name)));
+  const auto accounts = CheckAccounts(side.info, ToOps(StreamOf(name)));
   for (const FoundFault& fault : accounts.value().faults)
     faults.push_back(fmt::format("{} {}", Name(fault.fault), fault.kind));
   return faults;

@@ -112,32 +112,39 @@ ringscope_sequence SequenceOf(ProducerAndWriterID both) {
   return sequence;
 }
 
-/// The counters that show what a commit did.
-struct Counts {
-  explicit Counts(const TraceBuffer& buffer) {
-    const auto& stats = buffer.stats();
-    bytes_written = stats.bytes_written();
-    written = stats.chunks_written();
-    rewritten = stats.chunks_rewritten();
-    relocated = Relocated(stats, 0);
-    discarded = stats.chunks_discarded();
-    wraps = stats.write_wrap_count();
-    violations = stats.abi_violations();
-  }
-  uint64_t bytes_written;
-  uint64_t written;
-  uint64_t rewritten;
-  uint64_t relocated;
-  uint64_t discarded;
-  uint64_t wraps;
-  uint64_t violations;
-};
+/// A buffer's counters. @param out gives the struct's size
+ringscope_stats StatsOf(const TraceBuffer& buffer, ringscope_stats out = {}) {
+  const auto& stats = buffer.stats();
+  out.buffer_size = stats.buffer_size();
+  out.bytes_written = stats.bytes_written();
+  out.bytes_overwritten = stats.bytes_overwritten();
+  out.bytes_read = stats.bytes_read();
+  out.padding_bytes_written = stats.padding_bytes_written();
+  out.padding_bytes_cleared = stats.padding_bytes_cleared();
+  out.chunks_written = stats.chunks_written();
+  out.chunks_rewritten = stats.chunks_rewritten();
+  out.chunks_relocated = Relocated(stats, 0);
+  out.chunks_overwritten = stats.chunks_overwritten();
+  out.chunks_discarded = stats.chunks_discarded();
+  out.chunks_read = stats.chunks_read();
+  out.chunks_committed_out_of_order = stats.chunks_committed_out_of_order();
+  out.write_wrap_count = stats.write_wrap_count();
+  out.patches_succeeded = stats.patches_succeeded();
+  out.patches_failed = stats.patches_failed();
+  out.readaheads_succeeded = stats.readaheads_succeeded();
+  out.readaheads_failed = stats.readaheads_failed();
+  out.abi_violations = stats.abi_violations();
+  out.trace_writer_packet_loss = stats.trace_writer_packet_loss();
+  return out;
+}
 
 /// A buffer, and what is known of it.
 class Buffer {
  public:
   Buffer(std::unique_ptr<TraceBuffer> buffer, const ringscope_observer* observer)
-      : buffer_(std::move(buffer)), observer_(observer) {}
+      : buffer_(std::move(buffer)) {
+    if (observer != nullptr) observer_ = *observer;
+  }
   virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -145,12 +152,12 @@ class Buffer {
   TraceBuffer& perfetto() { return *buffer_; }
 
   virtual void Commit(const ringscope_commit& commit) {
-    const Counts before(*buffer_);
+    const ringscope_stats before = StatsOf(*buffer_);
     Copy(commit);
-    const Counts after(*buffer_);
-    const bool stored = after.written > before.written || after.rewritten > before.rewritten;
-    if (!stored && (after.discarded > before.discarded || after.violations > before.violations))
-      ReportDiscarded(commit);
+    const ringscope_stats after = StatsOf(*buffer_);
+    const bool stored = after.chunks_written > before.chunks_written ||
+                        after.chunks_rewritten > before.chunks_rewritten;
+    if (!stored && IsRefused(before, after)) ReportDiscarded(commit);
     ReportWraps(before, after);
   }
 
@@ -192,7 +199,8 @@ class Buffer {
   }
 
  protected:
-  const ringscope_observer* observer() const { return observer_; }
+  /// Its functions are null where nobody listens.
+  const ringscope_observer& observer() const { return observer_; }
   const std::vector<ringscope_slice>& slices() const { return slices_; }
 
   void Copy(const ringscope_commit& commit) {
@@ -208,17 +216,23 @@ class Buffer {
                                 bytes, static_cast<size_t>(commit.payload.size));
   }
   void ReportDiscarded(const ringscope_commit& commit) {
-    if (observer_ != nullptr && observer_->discarded != nullptr)
-      observer_->discarded(observer_->context, &commit, RINGSCOPE_DISCARD_UNKNOWN);
+    if (observer_.discarded != nullptr)
+      observer_.discarded(observer_.context, &commit, RINGSCOPE_DISCARD_UNKNOWN);
   }
-  void ReportWraps(const Counts& before, const Counts& after) {
-    if (observer_ == nullptr || observer_->wrap == nullptr) return;
-    for (uint64_t i = before.wraps; i < after.wraps; ++i) observer_->wrap(observer_->context);
+  void ReportWraps(const ringscope_stats& before, const ringscope_stats& after) {
+    if (observer_.wrap == nullptr) return;
+    for (uint64_t i = before.write_wrap_count; i < after.write_wrap_count; ++i)
+      observer_.wrap(observer_.context);
+  }
+  /// Returns true if the buffer counted the commit as one that it did not take.
+  static bool IsRefused(const ringscope_stats& before, const ringscope_stats& after) {
+    return after.chunks_discarded > before.chunks_discarded ||
+           after.abi_violations > before.abi_violations;
   }
 
  private:
   std::unique_ptr<TraceBuffer> buffer_;
-  const ringscope_observer* observer_;
+  ringscope_observer observer_ = {};
   TracePacket packet_;
   std::vector<ringscope_slice> slices_;  // of the packet returned last
   std::vector<TraceBuffer::Patch> patches_;
@@ -235,20 +249,19 @@ class BufferV2 final : public Buffer {
 
   void Commit(const ringscope_commit& commit) override {
     if (in_pass_) TakeOutErased();
-    const Counts before(perfetto());
+    const ringscope_stats before = StatsOf(perfetto());
     const size_t cursor = inside_.cursor();
     Prepare(commit, cursor);
     Copy(commit);
-    const Counts after(perfetto());
+    const ringscope_stats after = StatsOf(perfetto());
     const uint32_t key = Key(commit.sequence);
-    const bool relocated = after.relocated > before.relocated;
     const auto own = live_.find({key, commit.chunk});
-    if (relocated && own != live_.end()) {
+    if (after.chunks_relocated > before.chunks_relocated && own != live_.end()) {
       const size_t old = own->second;
-      Report(observer() == nullptr ? nullptr : observer()->relocated, old);
+      Report(observer().relocated, old);
       Erase(old);
     }
-    const bool is_written = after.written > before.written;
+    const bool is_written = after.chunks_written > before.chunks_written;
     const auto outer = static_cast<size_t>(after.bytes_written - before.bytes_written);
     const size_t written = is_written ? FindWritten(key, commit.chunk, outer) : SIZE_MAX;
     ReportEvicted(commit, written, outer);
@@ -257,14 +270,11 @@ class BufferV2 final : public Buffer {
     if (is_written) {
       Insert(written);
     } else if (const auto held = live_.find({key, commit.chunk}); held != live_.end()) {
-      const bool refused =
-          after.rewritten == before.rewritten &&
-          (after.violations > before.violations || after.discarded > before.discarded);
       Refresh(held->second);
-      if (refused)
+      if (after.chunks_rewritten == before.chunks_rewritten && IsRefused(before, after))
         ReportDiscarded(commit);
       else
-        Report(observer() == nullptr ? nullptr : observer()->rewritten, held->second);
+        Report(observer().rewritten, held->second);
     } else {
       ReportDiscarded(commit);
     }
@@ -275,13 +285,12 @@ class BufferV2 final : public Buffer {
     const auto held = live_.find({Key(patches.sequence), patches.chunk});
     const bool is_held = held != live_.end() && IsThere(held->second);
     if (is_held) Refresh(held->second);
-    if (observer() == nullptr) return applied;
     const ringscope_chunk chunk = is_held ? ChunkAt(held->second) : ringscope_chunk{};
-    if (applied && is_held && observer()->patched != nullptr) {
-      observer()->patched(observer()->context, &chunk, &patches);
-    } else if (!applied && observer()->patch_missed != nullptr) {
-      observer()->patch_missed(
-          observer()->context, is_held ? &chunk : nullptr, &patches,
+    if (applied && is_held && observer().patched != nullptr) {
+      observer().patched(observer().context, &chunk, &patches);
+    } else if (!applied && observer().patch_missed != nullptr) {
+      observer().patch_missed(
+          observer().context, is_held ? &chunk : nullptr, &patches,
           is_held ? RINGSCOPE_PATCH_OUT_OF_BOUNDS : RINGSCOPE_PATCH_NO_SUCH_CHUNK);
     }
     return applied;
@@ -420,7 +429,7 @@ class BufferV2 final : public Buffer {
   void Report(void (*call)(void*, const ringscope_chunk*), size_t offset) const {
     if (call == nullptr) return;
     const ringscope_chunk chunk = ChunkAt(offset);
-    call(observer()->context, &chunk);
+    call(observer().context, &chunk);
   }
 
   /// Before a commit: notes the chunks that it may evict, in the order in which it would, and keeps
@@ -438,7 +447,7 @@ class BufferV2 final : public Buffer {
           Refresh(earlier);
           if (earlier == offset) break;
         }
-        if (observer() == nullptr) continue;
+        if (observer().struct_size == 0) continue;
         const uint8_t* const payload = inside_.begin() + offset + kHeader;
         copies_[offset].assign(payload, payload + it->second.payload);
       }
@@ -462,9 +471,9 @@ class BufferV2 final : public Buffer {
     };
     for (const size_t offset : at_risk_) {
       if (!IsLive(offset) || is_there(offset)) continue;
-      if (observer() != nullptr && observer()->evicting != nullptr) {
+      if (observer().evicting != nullptr) {
         const ringscope_chunk chunk = ChunkAt(offset);
-        observer()->evicting(observer()->context, &chunk, &commit);
+        observer().evicting(observer().context, &chunk, &commit);
       }
       // Those before it in its sequence were read on the way.
       const std::deque<size_t>& list = sequences_[known_.at(offset).sequence];
@@ -488,7 +497,7 @@ class BufferV2 final : public Buffer {
     if (!list.empty()) Refresh(list.front());
   }
   void Erase(size_t offset) {
-    Report(observer() == nullptr ? nullptr : observer()->erased, offset);
+    Report(observer().erased, offset);
     const Known& known = known_.at(offset);
     live_.erase({known.sequence, known.chunk});
     std::deque<size_t>& list = sequences_[known.sequence];
@@ -529,7 +538,7 @@ class BufferV2 final : public Buffer {
            static_cast<int32_t>(known.chunk - known_.at(*std::prev(at)).chunk) < 0)
       --at;
     list.insert(at, offset);
-    Report(observer() == nullptr ? nullptr : observer()->committed, offset);
+    Report(observer().committed, offset);
   }
 
   /// The fragment that a slice is.
@@ -626,29 +635,7 @@ int NextPacket(void* buffer, ringscope_packet* packet) {
   return Of(buffer).NextPacket(packet) ? 1 : 0;
 }
 
-void GetStats(void* buffer, ringscope_stats* out) {
-  const auto& stats = Of(buffer).perfetto().stats();
-  out->buffer_size = stats.buffer_size();
-  out->bytes_written = stats.bytes_written();
-  out->bytes_overwritten = stats.bytes_overwritten();
-  out->bytes_read = stats.bytes_read();
-  out->padding_bytes_written = stats.padding_bytes_written();
-  out->padding_bytes_cleared = stats.padding_bytes_cleared();
-  out->chunks_written = stats.chunks_written();
-  out->chunks_rewritten = stats.chunks_rewritten();
-  out->chunks_relocated = Relocated(stats, 0);
-  out->chunks_overwritten = stats.chunks_overwritten();
-  out->chunks_discarded = stats.chunks_discarded();
-  out->chunks_read = stats.chunks_read();
-  out->chunks_committed_out_of_order = stats.chunks_committed_out_of_order();
-  out->write_wrap_count = stats.write_wrap_count();
-  out->patches_succeeded = stats.patches_succeeded();
-  out->patches_failed = stats.patches_failed();
-  out->readaheads_succeeded = stats.readaheads_succeeded();
-  out->readaheads_failed = stats.readaheads_failed();
-  out->abi_violations = stats.abi_violations();
-  out->trace_writer_packet_loss = stats.trace_writer_packet_loss();
-}
+void GetStats(void* buffer, ringscope_stats* out) { *out = StatsOf(Of(buffer).perfetto(), *out); }
 
 void VisitWriters(void* buffer, ringscope_writer_visitor visit, void* context) {
   for (auto it = Of(buffer).perfetto().writer_stats().GetIterator(); it; ++it) {
