@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 
 #include "commands/session/loss_view.h"
 #include "commands/session/session_reader.h"
@@ -15,7 +13,6 @@
 #include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "formats/inputs/log_check.h"
 #include "formats/inputs/log_parts.h"
 
 namespace ringscope {

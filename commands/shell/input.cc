@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "core/base/wire.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/archive.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path) {

@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "commands/shell/text.h"
-#include "commands/shell/values.h"
 
 namespace ringscope {
 namespace {

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"

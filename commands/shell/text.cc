@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <vector>
-
-#include "core/base/text.h"
 
 namespace ringscope {
 

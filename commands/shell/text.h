@@ -1,13 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_SHELL_TEXT_H_
 #define RINGSCOPE_COMMANDS_SHELL_TEXT_H_
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 

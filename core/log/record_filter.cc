@@ -1,7 +1,5 @@
 #include "core/log/record_filter.h"
 
-#include <algorithm>
-#include <optional>
 #include <type_traits>
 
 namespace ringscope {

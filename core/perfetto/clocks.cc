@@ -1,9 +1,6 @@
 #include "core/perfetto/clocks.h"
 
-#include <vector>
-
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {

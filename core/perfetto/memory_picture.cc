@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
 #include <optional>
-#include <vector>
 
 #include "core/base/wire.h"
 

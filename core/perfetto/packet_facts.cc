@@ -4,9 +4,6 @@
 
 #include <array>
 
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-
 namespace ringscope {
 namespace {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/perfetto/fields.h"
-
 namespace ringscope {
 
 std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {

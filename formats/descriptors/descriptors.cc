@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "core/base/text.h"

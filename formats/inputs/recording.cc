@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
-#include "formats/io/output_file.h"
 
 namespace ringscope {
 

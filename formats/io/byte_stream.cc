@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <utility>
 #include <vector>
 
 #include "core/base/wire.h"

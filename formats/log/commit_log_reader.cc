@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/wire.h"
-#include "formats/io/made_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
 #include "formats/log/record_codec.h"

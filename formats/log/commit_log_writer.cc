@@ -5,15 +5,12 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <string>
 #include <thread>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"
 #include "formats/io/tool_version.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/commit_log_index.h"
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
