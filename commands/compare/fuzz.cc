@@ -16,8 +16,6 @@
 #include "commands/session/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/view/report.h"
 #include "core/base/wire.h"
 #include "core/engine/catalogue.h"

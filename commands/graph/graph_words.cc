@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 

@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "commands/session/loss_view.h"
 #include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {

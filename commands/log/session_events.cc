@@ -1,15 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "commands/log/info_report.h"
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
-#include "core/base/wire.h"
 #include "core/log/flush_tracker.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "formats/descriptors/descriptors.h"

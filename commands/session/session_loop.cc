@@ -6,7 +6,6 @@
 
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 

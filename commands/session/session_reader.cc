@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "commands/session/session_reader.h"
-#include "commands/shell/input.h"
-#include "commands/shell/text.h"
+#include "commands/shell/options.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/perfetto_trace.h"

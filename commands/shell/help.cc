@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <string_view>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/text.h"
 #include "core/findings/finding.h"
 
 namespace ringscope {

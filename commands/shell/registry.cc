@@ -8,7 +8,6 @@
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
 #include "core/findings/finding.h"
 #include "core/gaps/counter_trace.h"

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "commands/shell/text.h"
 #include "core/base/text.h"
 
 namespace ringscope {

@@ -1,24 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
 #include <span>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/session/examined.h"
 #include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/sizes/sizes.h"
-#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {

@@ -4,22 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/plugin/plugin.h"
 #include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"
 #include "core/perfetto/chunk.h"

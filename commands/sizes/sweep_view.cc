@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "commands/session/session_loop.h"
-#include "commands/shell/text.h"
 #include "commands/sizes/sizes.h"
 #include "commands/view/json_fields.h"
 #include "core/log/verdict.h"

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <vector>
 
-#include "commands/shell/text.h"
 #include "core/base/text.h"
 
 namespace ringscope {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace ringscope {
 namespace {
@@ -157,6 +158,25 @@ size_t DisplayWidth(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
 }
 
+std::string Shortened(std::string_view text, size_t columns) {
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  size_t end = 0;
+  for (size_t column = 0; end < text.size(); ++end)
+    if ((static_cast<uint8_t>(text[end]) & 0xC0) != 0x80 && ++column == columns) break;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string ShellWord(std::string_view text) {
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string Wrap(std::string_view text, std::string_view mark, size_t hanging, size_t width) {
   const size_t indent = DisplayWidth(mark) + hanging;
   std::string out(mark);
@@ -220,6 +240,17 @@ std::optional<std::string_view> NearestName(std::string_view word,
     if (distance < best) best = distance, nearest = candidate;
   }
   return nearest;
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string> candidates,
+                       std::string otherwise) {
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  std::optional<std::string_view> nearest = NearestName(word, views);
+  const auto begins = [&](std::string_view candidate) { return candidate.starts_with(word); };
+  // "comp" for "completions", if it can mean nothing else.
+  if (!nearest && word.size() > 1 && std::ranges::count_if(views, begins) == 1)
+    nearest = *std::ranges::find_if(views, begins);
+  return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::move(otherwise);
 }
 
 }  // namespace ringscope

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
-#include <utility>
 
-#include "core/base/wire.h"
-#include "formats/io/compressed_source.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/trace/perfetto_trace.h"

@@ -3,16 +3,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <map>
-#include <utility>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/io/compressed_source.h"
-#include "formats/io/made_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/ops/ops_jsonl.h"

@@ -8,8 +8,6 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/inputs/archive.h"
-#include "formats/inputs/input_kind.h"
-#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 

@@ -13,7 +13,7 @@
 #include "core/log/op.h"
 #include "core/log/session_index.h"
 #include "core/log/summary.h"
-#include "formats/inputs/log_parts.h"
+#include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/io/output_file.h"
 
