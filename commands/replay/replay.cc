@@ -164,62 +164,6 @@ void ReportService(Report& report, const ServiceStats& service) {
   report.Data("service", std::move(object));
 }
 
-}  // namespace
-
-void ReportReplay(Report& report, const ReplayOutcome& outcome,
-                  const std::map<BufferId, LedgerTotals>& accounts) {
-  ReportReplayTitle(report, outcome);
-  report.Data({{"input", outcome.path},
-               {"session", outcome.session},
-               {"records", outcome.records},
-               {"read_passes", outcome.read_passes},
-               {"reads", FieldsToJson(outcome.reads)},
-               {"recorder_gaps", outcome.recorder_gaps},
-               {"duration_ns", outcome.duration_ns()}});
-  AddInexact(report, outcome.verdicts);
-  const auto bytes = As::kBytes;
-  const auto any = Shown::kIfAny;
-  BufferRows rows = {
-      {"", "", "freed", [](Buffer b) { return b.freed ? 1 : 0; }, As::kFlag, Shown::kNever}};
-  const auto add = [&rows](const BufferRows& more) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  };
-  add(AccountRows(accounts));
-  add({{"written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)},
-       {"", "bytes", "written.bytes", Stat(&BufferStats::bytes_written), bytes},
-       {"", "", "read.packets", [](Buffer b) { return b.read.packets; }, As::kCount, Shown::kNever},
-       {"read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }, bytes},
-       {"", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
-        As::kCount, any},
-       {"overwritten", "chunks", "overwritten.chunks", Stat(&BufferStats::chunks_overwritten),
-        As::kCount, Shown::kAlways, Stat(&BufferStats::chunks_written)},
-       {"", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten), bytes},
-       {"discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded), As::kCount,
-        Shown::kAlways, [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }},
-       {"patches", "failed", "", Stat(&BufferStats::patches_failed), As::kCount, Shown::kAlways,
-        [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; }}});
-  AddLossRows(rows, "loss_flags.packets", "loss_flags.by_cause.",
-              "loss_flags.incremental_sequences_dropped");
-  add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
-        As::kCount, any},
-       {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
-       {"incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
-        any}});
-  ReportBuffers(report, outcome, rows);
-  if (report.is_text()) report.Print(RefusalsText(outcome.service));
-}
-
-void ReportStats(Report& report, const ReplayOutcome& outcome) {
-  BufferRows rows;
-  for (const StatField& field : kStatFields)
-    rows.push_back({field.name, "", std::string("stats.") + field.name, Stat(field.value)});
-  AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
-  ReportBuffers(report, outcome, rows);
-  ReportService(report, outcome.service);
-}
-
-namespace {
-
 struct ReplayArgs {
   SessionSelection input;
   std::string output;  // .pftrace; empty: none
@@ -322,6 +266,58 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, SessionReader& sessions, Cont
 }
 
 }  // namespace
+
+void ReportReplay(Report& report, const ReplayOutcome& outcome,
+                  const std::map<BufferId, LedgerTotals>& accounts) {
+  ReportReplayTitle(report, outcome);
+  report.Data({{"input", outcome.path},
+               {"session", outcome.session},
+               {"records", outcome.records},
+               {"read_passes", outcome.read_passes},
+               {"reads", FieldsToJson(outcome.reads)},
+               {"recorder_gaps", outcome.recorder_gaps},
+               {"duration_ns", outcome.duration_ns()}});
+  AddInexact(report, outcome.verdicts);
+  const auto bytes = As::kBytes;
+  const auto any = Shown::kIfAny;
+  BufferRows rows = {
+      {"", "", "freed", [](Buffer b) { return b.freed ? 1 : 0; }, As::kFlag, Shown::kNever}};
+  const auto add = [&rows](const BufferRows& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add(AccountRows(accounts));
+  add({{"written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "written.bytes", Stat(&BufferStats::bytes_written), bytes},
+       {"", "", "read.packets", [](Buffer b) { return b.read.packets; }, As::kCount, Shown::kNever},
+       {"read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }, bytes},
+       {"", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
+        As::kCount, any},
+       {"overwritten", "chunks", "overwritten.chunks", Stat(&BufferStats::chunks_overwritten),
+        As::kCount, Shown::kAlways, Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten), bytes},
+       {"discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded), As::kCount,
+        Shown::kAlways, [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }},
+       {"patches", "failed", "", Stat(&BufferStats::patches_failed), As::kCount, Shown::kAlways,
+        [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; }}});
+  AddLossRows(rows, "loss_flags.packets", "loss_flags.by_cause.",
+              "loss_flags.incremental_sequences_dropped");
+  add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
+        As::kCount, any},
+       {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
+       {"incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
+        any}});
+  ReportBuffers(report, outcome, rows);
+  if (report.is_text()) report.Print(RefusalsText(outcome.service));
+}
+
+void ReportStats(Report& report, const ReplayOutcome& outcome) {
+  BufferRows rows;
+  for (const StatField& field : kStatFields)
+    rows.push_back({field.name, "", std::string("stats.") + field.name, Stat(field.value)});
+  AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
+  ReportBuffers(report, outcome, rows);
+  ReportService(report, outcome.service);
+}
 
 Command ReplayCommand() {
   return {

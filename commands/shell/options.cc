@@ -23,6 +23,54 @@ namespace {
   throw CLI::ValidationError(name, error.ToString());
 }
 
+const char* TypeOf(Traces traces) {
+  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
+}
+
+/// Describes the inputs that a command line may name.
+std::string LogsText(const char* log, const char* more, Traces traces) {
+  return fmt::format(
+      "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
+      "plain or compressed (zstd, gzip){}; - reads standard input",
+      log,
+      traces == Traces::kExamined
+          ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
+      : traces == Traces::kTaken ? ", or a trace (.pftrace), also the only one in a zip archive or "
+                                   "a folder"
+                                 : "",
+      more);
+}
+
+/// A number from 1. @param what is numbered: "sessions"
+auto ParseFromOne(const char* what) {
+  return [what](std::string_view text) -> Result<uint64_t> {
+    RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
+    if (number == 0) return Fail(ErrorCode::kUsage, std::string(what) + " are numbered from 1");
+    return number;
+  };
+}
+
+/// Standard output in an OutputFile's place.
+class ResultsFile : public OutputFile {
+ public:
+  explicit ResultsFile(Console& console) : console_(console) {}
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
+  Status Commit() override { return console_.Flush(); }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Console& console_;
+  const std::string path_ = "-";
+};
+
+Status ExpectOneTrace(const std::vector<std::string>& traces, const std::string& path) {
+  if (traces.size() == 1) return {};
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("it has {}, expected one", Count(traces.size(), "trace")), {path, {}, {}},
+              traces.empty() ? "" : fmt::format("name one of them: {}", traces.front()));
+}
+
 }  // namespace
 
 void InGroup(CLI::App& app, const std::string& heading) { app.option_defaults()->group(heading); }
@@ -122,28 +170,6 @@ void AddForce(CLI::App& app, bool& target) {
           "output; inputs are never replaced");
 }
 
-namespace {
-
-const char* TypeOf(Traces traces) {
-  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
-}
-
-/// Describes the inputs that a command line may name.
-std::string LogsText(const char* log, const char* more, Traces traces) {
-  return fmt::format(
-      "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
-      "plain or compressed (zstd, gzip){}; - reads standard input",
-      log,
-      traces == Traces::kExamined
-          ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
-      : traces == Traces::kTaken ? ", or a trace (.pftrace), also the only one in a zip archive or "
-                                   "a folder"
-                                 : "",
-      more);
-}
-
-}  // namespace
-
 void AddLog(CLI::App& app, std::string& target, Traces traces) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, TypeOf(traces), LogsText("A commit log", "", traces),
@@ -191,19 +217,6 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
            fmt::format("Only {} up to this time, written as for --from", what));
 }
 
-namespace {
-
-/// A number from 1. @param what is numbered: "sessions"
-auto ParseFromOne(const char* what) {
-  return [what](std::string_view text) -> Result<uint64_t> {
-    RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
-    if (number == 0) return Fail(ErrorCode::kUsage, std::string(what) + " are numbered from 1");
-    return number;
-  };
-}
-
-}  // namespace
-
 void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
   AddParsed(app, "--session", target, ParseFromOne("sessions"), "N",
             "Only session N, counted from 1: a recording's tracing sessions count one by one, also "
@@ -217,24 +230,6 @@ void AddClone(CLI::App& app, std::optional<uint64_t>& target) {
             "instant at which it was cloned (default: what the session's own consumer sees)");
   app.get_option("--clone")->group(kInputGroup);
 }
-
-namespace {
-
-/// Standard output in an OutputFile's place.
-class ResultsFile : public OutputFile {
- public:
-  explicit ResultsFile(Console& console) : console_(console) {}
-  using ByteSink::Write;
-  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
-  Status Commit() override { return console_.Flush(); }
-  const std::string& path() const override { return path_; }
-
- private:
-  Console& console_;
-  const std::string path_ = "-";
-};
-
-}  // namespace
 
 Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::string& path,
                                                  const OutputKind& kind, bool force) {
@@ -269,17 +264,6 @@ Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   return FindInputKind(std::move(source));
 }
-
-namespace {
-
-Status ExpectOneTrace(const std::vector<std::string>& traces, const std::string& path) {
-  if (traces.size() == 1) return {};
-  return Fail(ErrorCode::kCorrupt,
-              fmt::format("it has {}, expected one", Count(traces.size(), "trace")), {path, {}, {}},
-              traces.empty() ? "" : fmt::format("name one of them: {}", traces.front()));
-}
-
-}  // namespace
 
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
   std::vector<std::string> traces;

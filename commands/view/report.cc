@@ -17,6 +17,15 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \n") + 1 - begin);
 }
 
+/// "demo-app (pid 8400)"
+std::string NameOf(const StageProcess& process) {
+  std::vector<std::string> parts;
+  if (process.pid > 0) parts.push_back(fmt::format("pid {}", process.pid));
+  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
+  if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
+  return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
+}
+
 }  // namespace
 
 Report::Inner::Inner(Report& report, std::string_view key, bool is_item)
@@ -229,19 +238,6 @@ std::string EndedText(const StageCount& at) {
   return (at.is_known ? WithCommas(at.count.packets) : "?") + (places.empty() ? "" : " + ") +
          places;
 }
-
-namespace {
-
-/// "demo-app (pid 8400)"
-std::string NameOf(const StageProcess& process) {
-  std::vector<std::string> parts;
-  if (process.pid > 0) parts.push_back(fmt::format("pid {}", process.pid));
-  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
-  if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
-  return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
-}
-
-}  // namespace
 
 void PrintStages(Report& report, const StageAccounts& accounts) {
   const bool has_buffers = accounts.buffers.size() > 1;

@@ -31,6 +31,27 @@ size_t PrintableLength(std::string_view text) {
   return is_c1_control || ChangesDirection(text.substr(0, length)) ? 0 : length;
 }
 
+/// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
+/// one word of the other.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  const size_t width = b.size() + 1;
+  std::vector<size_t> table((a.size() + 1) * width);
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      size_t& cost = table[i * width + j];
+      if (i == 0 || j == 0) {
+        cost = i + j;
+        continue;
+      }
+      const size_t replace = table[(i - 1) * width + j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost = std::min({replace, table[(i - 1) * width + j] + 1, table[i * width + j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost = std::min(cost, table[(i - 2) * width + j - 2] + 1);
+    }
+  }
+  return table.back();
+}
+
 }  // namespace
 
 size_t Utf8Length(std::string_view text) {
@@ -202,31 +223,6 @@ std::string Wrap(std::string_view text, std::string_view mark, size_t hanging, s
 std::string Wrap(std::string_view text, size_t indent, size_t width) {
   return Wrap(text, std::string(indent, ' '), 0, width);
 }
-
-namespace {
-
-/// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
-/// one word of the other.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  const size_t width = b.size() + 1;
-  std::vector<size_t> table((a.size() + 1) * width);
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      size_t& cost = table[i * width + j];
-      if (i == 0 || j == 0) {
-        cost = i + j;
-        continue;
-      }
-      const size_t replace = table[(i - 1) * width + j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost = std::min({replace, table[(i - 1) * width + j] + 1, table[i * width + j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost = std::min(cost, table[(i - 2) * width + j - 2] + 1);
-    }
-  }
-  return table.back();
-}
-
-}  // namespace
 
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates) {

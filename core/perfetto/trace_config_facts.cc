@@ -111,6 +111,14 @@ void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
   }
 }
 
+void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
+  using Builtin = proto::TraceConfig::BuiltinDataSource;
+  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
+    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
+  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
+    facts.shows_ends_of_reads = false;
+}
+
 }  // namespace
 
 uint64_t FileWritePeriodNs(uint64_t file_write_period_ms) {
@@ -145,18 +153,6 @@ std::string OwnFieldsOf(Bytes data_source_config) {
   for (const std::string_view field : fields) own += field;
   return own;
 }
-
-namespace {
-
-void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
-  using Builtin = proto::TraceConfig::BuiltinDataSource;
-  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
-    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
-  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
-    facts.shows_ends_of_reads = false;
-}
-
-}  // namespace
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   using Config = proto::TraceConfig;

@@ -205,7 +205,6 @@ class RecordingPass : public OpSource {
   void Divide(uint64_t tracing);
   void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
-  Result<bool> NoFurtherSession();
   Result<std::optional<Pulled>> Pull();
   std::optional<Pulled> Placed(Op op);
   void QueueDamage(std::optional<Op> op);

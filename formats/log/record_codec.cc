@@ -128,18 +128,6 @@ Status DecodeCommit(Bytes message, Commit& commit) {
   return {};
 }
 
-}  // namespace
-
-void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
-  if (const auto* commit = std::get_if<Commit>(&op.body))
-    return AppendCommit(op, *commit, number, out);
-  const std::string body = EncodeBody(op.body);
-  AppendRecordHead(op, number, body.size(), out);
-  out.append(body);
-}
-
-namespace {
-
 /// @param decoded a fresh one
 Status DecodeInto(Bytes record, DecodedRecord& decoded) {
   std::optional<uint64_t> time_ns;
@@ -171,6 +159,14 @@ Status DecodeInto(Bytes record, DecodedRecord& decoded) {
 }
 
 }  // namespace
+
+void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    return AppendCommit(op, *commit, number, out);
+  const std::string body = EncodeBody(op.body);
+  AppendRecordHead(op, number, body.size(), out);
+  out.append(body);
+}
 
 Result<DecodedRecord> DecodeRecord(Bytes record) {
   Result<DecodedRecord> decoded;  // filled where it is returned: moving a record is not cheap
