@@ -13,7 +13,6 @@
 #include "commands/plugin/guard.h"
 #include "commands/shell/help.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "cli/testing/golden.h"
-#include "commands/shell/text.h"
 #include "commands/testing/memory_run.h"
 #include "commands/view/report.h"
 #include "core/findings/finding.h"

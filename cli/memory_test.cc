@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/inputs/log_check.h"
+#include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
 #include "formats/testing/generate_log.h"
 #include "formats/testing/generate_trace.h"

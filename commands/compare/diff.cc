@@ -4,13 +4,9 @@
 
 #include <algorithm>
 
-#include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "formats/inputs/input_kind.h"
 
 namespace ringscope {

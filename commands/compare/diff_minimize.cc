@@ -9,7 +9,6 @@
 #include "commands/compare/diff.h"
 #include "commands/session/trace_check.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/compare/fuzz_run.h"
 #include "core/compare/minimize.h"
 #include "core/compare/stream_notation.h"

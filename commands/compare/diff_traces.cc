@@ -5,7 +5,6 @@
 #include "commands/compare/diff.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
-#include "commands/shell/text.h"
 #include "core/compare/output_diff.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"

@@ -10,7 +10,6 @@
 #include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
 #include "commands/session/trace_check.h"
-#include "commands/shell/text.h"
 #include "commands/view/json_fields.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/commit_request.h"

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 
 #include "commands/compare/diff.h"
 #include "commands/plugin/guard.h"
@@ -16,8 +15,6 @@
 #include "commands/session/tasks_on_cores.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/view/report.h"
 #include "core/base/wire.h"
 #include "core/engine/catalogue.h"

@@ -4,10 +4,7 @@
 
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 
 namespace ringscope {
 namespace {

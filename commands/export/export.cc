@@ -5,7 +5,6 @@
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/sqlite/sqlite_export.h"
 

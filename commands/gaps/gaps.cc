@@ -1,17 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-
 #include "commands/gaps/gaps_words.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/ledger/ledger.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {

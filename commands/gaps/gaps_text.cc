@@ -1,21 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/session_loop.h"
-#include "commands/shell/text.h"
-#include "commands/view/report.h"
 #include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -352,22 +345,22 @@ class GapsText {
   void PrintReported() {
     PrintList(
         "Not in the log: places where it is not complete", shown_.reported, "place",
-        [&](const ReportedLoss& loss) { return ReportedText(loss); }, shown_.unlisted_reports);
-  }
-
-  std::string ReportedText(const ReportedLoss& loss) const {
-    std::string text;
-    if (loss.sequence)
-      text = notes_.NameOf(*loss.sequence) + ", ";
-    else if (loss.producer)
-      text = fmt::format("producer {}, ", Raw(*loss.producer));
-    text += MomentText(notes_, loss.at);
-    if (loss.from_ns && loss.to_ns && *loss.from_ns < *loss.to_ns)
-      text += fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
-    text += ": " + Printable(loss.reason);
-    if (loss.records) text += fmt::format("; {}", Count(*loss.records, "record"));
-    if (loss.bytes) text += fmt::format("; {}", HumanSize(*loss.bytes));
-    return text;
+        [&](const ReportedLoss& loss) {
+          std::string text;
+          if (loss.sequence)
+            text = notes_.NameOf(*loss.sequence) + ", ";
+          else if (loss.producer)
+            text = fmt::format("producer {}, ", Raw(*loss.producer));
+          text += MomentText(notes_, loss.at);
+          if (loss.from_ns && loss.to_ns && *loss.from_ns < *loss.to_ns)
+            text +=
+                fmt::format(", between {}", SpanText(notes_, loss.from_ns, loss.to_ns, " and "));
+          text += ": " + Printable(loss.reason);
+          if (loss.records) text += fmt::format("; {}", Count(*loss.records, "record"));
+          if (loss.bytes) text += fmt::format("; {}", HumanSize(*loss.bytes));
+          return text;
+        },
+        shown_.unlisted_reports);
   }
 
   void PrintMissing() {

@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
-#include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "commands/graph/graph_report.h"
-#include "commands/shell/text.h"
 #include "commands/view/table.h"
 #include "core/session/replay_listener.h"
 

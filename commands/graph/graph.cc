@@ -11,7 +11,6 @@
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/compare/stream_notation.h"
 #include "formats/draw/svg.h"

@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 #include "core/perfetto/data_loss.h"
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "commands/graph/graph_report.h"
-#include "commands/shell/text.h"
 #include "formats/draw/svg.h"
 
 namespace ringscope {

@@ -5,7 +5,6 @@
 
 #include "commands/graph/graph_report.h"
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 

@@ -13,7 +13,6 @@
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/base/text.h"
 #include "core/compare/fuzz_run.h"

@@ -1,21 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "commands/log/info_report.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
-#include "core/base/wire.h"
 #include "core/log/record_filter.h"
 #include "core/perfetto/fragment.h"
 #include "formats/descriptors/descriptors.h"

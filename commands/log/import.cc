@@ -1,16 +1,8 @@
 #include <fmt/format.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "commands/log/log_copy.h"
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/log/payload_mask.h"
 
 namespace ringscope {

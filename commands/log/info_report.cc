@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 
 #include "commands/session/loss_view.h"
 #include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/trace_config_facts.h"
-#include "formats/inputs/log_check.h"
-#include "formats/inputs/log_parts.h"
 
 namespace ringscope {
 namespace {
@@ -215,6 +207,50 @@ std::string IntegrityText(const LogInfo& info) {
                              : "no damage found, but no index for the whole file";
 }
 
+/// Reports what a log holds.
+/// @param path that was asked for @param parts the files that `info` is of
+/// @param only a session's number, from 1; absent: all
+void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
+                std::optional<uint64_t> only) {
+  report.Title(Printable(path), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
+  report.Paragraph(IntegrityText(info));
+  AddLogData(report, path, info);
+  report.Data("parts", Json(parts.paths));
+  report.Data("parts_problems", Json(parts.problems));
+  const auto print = [&](const std::string& text) { report.Paragraph(text); };
+  if (parts.paths.size() > 1)
+    print(fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
+  for (const std::string& problem : parts.problems) print("Parts: " + Printable(problem) + ".");
+  if (!info.closed) print("Not complete: " + IncompleteText(parts.paths.back(), info));
+  if (IsCutOff(info)) print("Not complete: " + std::string(kCutOffText) + ".");
+  for (const SessionSummary& session : info.sessions)
+    if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
+  report.Data("sessions", Json::array());
+  for (size_t i = 0; i < info.sessions.size(); ++i) {
+    if (only && *only != i + 1) continue;
+    report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
+  }
+}
+
+struct InfoArgs {
+  std::string log;
+  Format format = Format::kText;
+  std::optional<uint64_t> session;
+};
+
+void SetUp(CLI::App& app, InfoArgs& args) {
+  AddLog(app, args.log);
+  AddSession(app, args.session);
+  AddFormat(app, args.format, {Format::kText, Format::kJson});
+}
+
+Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
+  Report report(context.console, args.format, "info");
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportInfo(context, args.log, args.session, report));
+  RS_RETURN_IF_ERROR(report.Finish());
+  return code;
+}
+
 }  // namespace
 
 Table DamageTable(const std::vector<Damage>& damage) {
@@ -294,54 +330,6 @@ bool IsCutOff(const LogInfo& info) {
     return session.end && session.end->ending == RecordingEnding::kCutOff;
   });
 }
-
-namespace {
-
-/// Reports what a log holds.
-/// @param path that was asked for @param parts the files that `info` is of
-/// @param only a session's number, from 1; absent: all
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only) {
-  report.Title(Printable(path), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
-  report.Paragraph(IntegrityText(info));
-  AddLogData(report, path, info);
-  report.Data("parts", Json(parts.paths));
-  report.Data("parts_problems", Json(parts.problems));
-  const auto print = [&](const std::string& text) { report.Paragraph(text); };
-  if (parts.paths.size() > 1)
-    print(fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
-  for (const std::string& problem : parts.problems) print("Parts: " + Printable(problem) + ".");
-  if (!info.closed) print("Not complete: " + IncompleteText(parts.paths.back(), info));
-  if (IsCutOff(info)) print("Not complete: " + std::string(kCutOffText) + ".");
-  for (const SessionSummary& session : info.sessions)
-    if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
-  report.Data("sessions", Json::array());
-  for (size_t i = 0; i < info.sessions.size(); ++i) {
-    if (only && *only != i + 1) continue;
-    report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
-  }
-}
-
-struct InfoArgs {
-  std::string log;
-  Format format = Format::kText;
-  std::optional<uint64_t> session;
-};
-
-void SetUp(CLI::App& app, InfoArgs& args) {
-  AddLog(app, args.log);
-  AddSession(app, args.session);
-  AddFormat(app, args.format, {Format::kText, Format::kJson});
-}
-
-Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
-  Report report(context.console, args.format, "info");
-  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportInfo(context, args.log, args.session, report));
-  RS_RETURN_IF_ERROR(report.Finish());
-  return code;
-}
-
-}  // namespace
 
 Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optional<uint64_t> only,
                             Report& report) {

@@ -8,7 +8,7 @@
 #include "commands/shell/command.h"
 #include "commands/view/report.h"
 #include "core/examine/loss_words.h"
-#include "formats/inputs/log_check.h"
+#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 

@@ -10,7 +10,7 @@
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
-#include "formats/inputs/log_check.h"
+#include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/testing/frames.h"
 #include "formats/testing/sample_log.h"

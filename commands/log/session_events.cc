@@ -1,15 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "commands/log/info_report.h"
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
-#include "commands/view/json_fields.h"
-#include "core/base/wire.h"
 #include "core/log/flush_tracker.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "formats/descriptors/descriptors.h"
@@ -303,15 +297,6 @@ void ReportConfigs(Report& report, const SessionSummary& session) {
   report.Data("configs", std::move(configs));
 }
 
-/// The flushes of a session, by id.
-std::vector<FlushAccount> FlushesOf(const SessionSummary& session) {
-  std::vector<FlushAccount> flushes;
-  FlushTracker tracker([&flushes](const FlushAccount& flush) { flushes.push_back(flush); });
-  for (const LifeEvent& event : session.life) tracker.Apply(event);
-  tracker.Finish();
-  return flushes;
-}
-
 }  // namespace
 
 std::string BufferNameIn(const SessionSummary& session, BufferId id,
@@ -340,7 +325,10 @@ std::string FlushReasonText(uint64_t flags) {
 }
 
 void ReportEvents(Report& report, const SessionSummary& session) {
-  const std::vector<FlushAccount> flushes = FlushesOf(session);
+  std::vector<FlushAccount> flushes;  // by id
+  FlushTracker tracker([&flushes](const FlushAccount& flush) { flushes.push_back(flush); });
+  for (const LifeEvent& event : session.life) tracker.Apply(event);
+  tracker.Finish();
   report.Data("start_ns", FieldsToJson(StartOf(session)));
   ReportConfigs(report, session);
   report.Data("events", FieldsToJson(session.life));

@@ -1,23 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "commands/log/info_report.h"
 #include "commands/log/log_copy.h"
 #include "commands/session/loss_view.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/log_check.h"
-#include "formats/inputs/log_parts.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

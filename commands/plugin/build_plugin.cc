@@ -19,7 +19,6 @@
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"

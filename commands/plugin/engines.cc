@@ -8,7 +8,6 @@
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/engine/catalogue.h"
 

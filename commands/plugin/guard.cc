@@ -24,8 +24,6 @@
 #include <new>
 
 #include "commands/plugin/plugin.h"
-#include "commands/shell/command.h"
-#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"

@@ -12,7 +12,6 @@
 #include <mutex>
 
 #include "commands/plugin/guard.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {

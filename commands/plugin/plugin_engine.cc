@@ -10,7 +10,6 @@
 
 #include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
-#include "commands/shell/text.h"
 #include "core/protovm/buffer_vms.h"
 #include "include/ringscope/plugin_abi.h"
 

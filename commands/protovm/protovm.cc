@@ -9,9 +9,7 @@
 
 #include "commands/shell/command.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/view/report.h"
 #include "core/perfetto/fields.h"
 #include "core/protovm/proto_vm.h"

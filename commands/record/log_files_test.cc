@@ -12,7 +12,7 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/inputs/log_parts.h"
+#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "commands/record/event_loop.h"
 #include "commands/shell/command.h"
-#include "formats/inputs/log_parts.h"
+#include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 
 namespace ringscope {

@@ -16,7 +16,6 @@
 #include "commands/record/socket.h"
 #include "commands/testing/memory_run.h"
 #include "core/perfetto/commit_request.h"
-#include "formats/inputs/log_parts.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/testing/no_threads.h"

@@ -13,7 +13,6 @@
 
 #include "commands/record/producer_memory.h"
 #include "commands/record/tap.h"
-#include "commands/shell/text.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope {

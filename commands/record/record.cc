@@ -14,8 +14,6 @@
 #include "commands/session/trace_check.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/view/report.h"
 
 namespace ringscope {

@@ -1,19 +1,168 @@
+#include "commands/replay/replay.h"
+
 #include <fmt/format.h>
 
-#include <optional>
-#include <string>
+#include <algorithm>
 
-#include "commands/replay/replay_report.h"
 #include "commands/session/examined.h"
+#include "commands/session/loss_view.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "formats/ops/events_jsonl.h"
-#include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
 namespace {
+
+using Buffer = const BufferOutcome&;
+using Value = std::function<uint64_t(Buffer)>;
+enum class As : uint8_t { kCount, kBytes, kFlag };
+enum class Shown : uint8_t { kAlways, kIfAny, kNever };  // as text
+
+/// A fact about each buffer of a replay, stated once: as text a row with a column for each buffer,
+/// in the document a member of each buffer's object.
+struct BufferRow {
+  std::string group, title;
+  std::string key;  // like "written.chunks"; empty: only in text
+  Value value;
+  As as = As::kCount;
+  Shown shown = Shown::kAlways;
+  Value whole = {};  // of which the text has the share
+};
+using BufferRows = std::vector<BufferRow>;
+
+Cell CellOf(const BufferRow& row, Buffer buffer) {
+  const uint64_t value = row.value(buffer);
+  if (row.as == As::kFlag) return DataCell(value != 0);
+  Cell cell = row.as == As::kBytes ? BytesCell(value) : CountCell(value);
+  if (row.whole && value > 0) cell.text += fmt::format(" ({})", Percent(value, row.whole(buffer)));
+  return cell;
+}
+
+Value Stat(uint64_t BufferStats::*field) {
+  return [field](Buffer buffer) { return buffer.stats.*field; };
+}
+Value OfPrograms(uint64_t VmRuns::*field) {
+  return [field](Buffer buffer) { return buffer.programs().*field; };
+}
+
+/// Adds the array "buffers"; as text a few buffers at a time so that lines stay short.
+void ReportBuffers(Report& report, const ReplayOutcome& outcome, const BufferRows& rows) {
+  Json objects = Json::array();
+  for (Buffer buffer : outcome.buffers) {
+    Json object = {{"buffer", Raw(buffer.id)},
+                   {"index", buffer.index},
+                   {"engine", buffer.engine},
+                   {"size", buffer.size},
+                   {"policy", Name(buffer.policy)}};
+    for (const BufferRow& row : rows)
+      if (!row.key.empty()) object[KeyPath(row.key)] = CellOf(row, buffer).value;
+    objects.push_back(std::move(object));
+  }
+  report.Data("buffers", std::move(objects));
+  const auto is_shown = [&](const BufferRow& row) {
+    if (row.shown != Shown::kIfAny) return row.shown == Shown::kAlways;
+    return std::ranges::any_of(outcome.buffers, [&](Buffer b) { return row.value(b) > 0; });
+  };
+  constexpr size_t kBuffersPerTable = 5;
+  for (size_t first = 0; first < outcome.buffers.size(); first += kBuffersPerTable) {
+    const std::span<const BufferOutcome> buffers =
+        std::span(outcome.buffers)
+            .subspan(first, std::min(kBuffersPerTable, outcome.buffers.size() - first));
+    std::vector<Column> columns = {{""}, {""}};
+    std::vector<Cell> engines = {"engine", ""}, sizes = {"size", ""}, policies = {"policy", ""};
+    for (Buffer buffer : buffers) {
+      columns.push_back({fmt::format("buffers[{}]", buffer.index), Align::kRight});
+      // A plug-in is named by its file alone.
+      engines.emplace_back(Printable(buffer.engine.substr(buffer.engine.rfind('/') + 1)));
+      sizes.push_back(BytesCell(buffer.size));
+      policies.emplace_back(
+          fmt::format("{}{}", Name(buffer.policy), buffer.freed ? ", freed" : ""));
+    }
+    Table table(std::move(columns));
+    for (std::vector<Cell>* const cells : {&engines, &sizes, &policies}) table.AddRow(*cells);
+    for (const BufferRow& row : rows) {
+      if (!is_shown(row)) continue;
+      std::vector<Cell> cells = {row.group, row.title};
+      for (Buffer buffer : buffers) cells.push_back(CellOf(row, buffer));
+      table.AddRow(std::move(cells));
+    }
+    report.Section("", table);
+  }
+}
+
+/// Adds rows of the losses that a buffer's packets report, with one for each loss bit.
+/// @param key of the sum, and `bits` before those of the loss bits: "data_loss."
+void AddLossRows(BufferRows& rows, const std::string& key, const std::string& bits,
+                 const std::string& unusable) {
+  rows.push_back(
+      {"loss flags", "packets", key, [](Buffer b) { return b.losses.sequence_packet_loss; }});
+  for (size_t i = 0; i < kLossBitNames.size(); ++i) {
+    const std::string name = kLossBitNames[i].name;
+    rows.push_back({"", name, bits + name, [i](Buffer b) { return b.losses.by_bit[i]; }, As::kCount,
+                    Shown::kIfAny});
+  }
+  rows.push_back({"unusable", "sequences", unusable,
+                  [](Buffer b) { return b.losses.incremental_sequences_dropped; }, As::kCount,
+                  Shown::kIfAny});
+}
+
+/// Rows of what became of the packets that were written: they add up.
+BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
+  if (accounts.empty())
+    return {{"packets", "read", "packets.read", [](Buffer b) { return b.read.packets; }}};
+  const auto of = [&accounts](FateCount (*part)(const LedgerTotals&)) -> Value {
+    return [&accounts, part](Buffer b) -> uint64_t {
+      const auto found = accounts.find(b.id);
+      return found == accounts.end() ? 0 : part(found->second).packets;
+    };
+  };
+  using Totals = const LedgerTotals&;
+  const Value written = of([](Totals t) { return t.written; });
+  const auto any = Shown::kIfAny;
+  const auto count = As::kCount;
+  return {
+      {"packets", "written", "packets.written", written},
+      {"", "read", "packets.read", of([](Totals t) { return t[Fate::kRead]; })},
+      {"", "lost", "packets.lost", of([](Totals t) { return t.lost(); }), count, Shown::kAlways,
+       written},
+      {"", "places where writers dropped", "packets.places",
+       of([](Totals t) { return t[Fate::kWriterDropped]; }), count, any},
+      {"", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }), count, any},
+      {"", "left", "packets.left", of([](Totals t) { return t.left(); })},
+      {"", "elsewhere", "packets.elsewhere", of([](Totals t) { return t.elsewhere(); }), count,
+       any},
+      {"", "read twice", "packets.duplicates", of([](Totals t) { return t.duplicates; }), count,
+       any},
+      // Packets folded after the states were written are lost.
+      {"programs", "folded", "programs.folded", OfPrograms(&VmRuns::folded), count, any},
+      {"", "in the trace", "programs.in_trace", OfPrograms(&VmRuns::in_trace), count, any},
+      {"", "errors", "programs.errors", OfPrograms(&VmRuns::errors), count, any},
+      {"", "aborted", "programs.aborted", OfPrograms(&VmRuns::aborted), count, any},
+      {"", "at limit", "programs.at_limit", OfPrograms(&VmRuns::at_limit), count, any},
+  };
+}
+
+/// Counts the packets that the service kept from the buffers or from the trace.
+std::string RefusalsText(const ServiceStats& service) {
+  std::vector<std::string> refused;
+  if (service.chunks_discarded > 0) refused.push_back(Count(service.chunks_discarded, "chunk"));
+  if (const uint64_t patches = service.patches_discarded; patches > 0)
+    refused.push_back(Count(patches, "patch"));
+  if (service.invalid_packets > 0) refused.push_back(Count(service.invalid_packets, "packet"));
+  if (refused.empty()) return "";
+  return fmt::format("\nThe service itself refused {}.\n", Joined(refused));
+}
+
+void ReportService(Report& report, const ServiceStats& service) {
+  Table table({{"service"}, {"", Align::kRight}});
+  Json object = Json::object();
+  for (const ServiceField& field : kServiceFields) {
+    table.AddRow({field.name, WithCommas(service.*field.value)});
+    object[field.name] = service.*field.value;
+  }
+  report.Section("", table);
+  report.Data("service", std::move(object));
+}
 
 struct ReplayArgs {
   SessionSelection input;
@@ -117,6 +266,58 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, SessionReader& sessions, Cont
 }
 
 }  // namespace
+
+void ReportReplay(Report& report, const ReplayOutcome& outcome,
+                  const std::map<BufferId, LedgerTotals>& accounts) {
+  ReportReplayTitle(report, outcome);
+  report.Data({{"input", outcome.path},
+               {"session", outcome.session},
+               {"records", outcome.records},
+               {"read_passes", outcome.read_passes},
+               {"reads", FieldsToJson(outcome.reads)},
+               {"recorder_gaps", outcome.recorder_gaps},
+               {"duration_ns", outcome.duration_ns()}});
+  AddInexact(report, outcome.verdicts);
+  const auto bytes = As::kBytes;
+  const auto any = Shown::kIfAny;
+  BufferRows rows = {
+      {"", "", "freed", [](Buffer b) { return b.freed ? 1 : 0; }, As::kFlag, Shown::kNever}};
+  const auto add = [&rows](const BufferRows& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add(AccountRows(accounts));
+  add({{"written", "chunks", "written.chunks", Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "written.bytes", Stat(&BufferStats::bytes_written), bytes},
+       {"", "", "read.packets", [](Buffer b) { return b.read.packets; }, As::kCount, Shown::kNever},
+       {"read", "packet bytes", "read.bytes", [](Buffer b) { return b.read.bytes; }, bytes},
+       {"", "invalid packets", "read.invalid_packets", [](Buffer b) { return b.invalid; },
+        As::kCount, any},
+       {"overwritten", "chunks", "overwritten.chunks", Stat(&BufferStats::chunks_overwritten),
+        As::kCount, Shown::kAlways, Stat(&BufferStats::chunks_written)},
+       {"", "bytes", "overwritten.bytes", Stat(&BufferStats::bytes_overwritten), bytes},
+       {"discarded", "chunks", "discarded.chunks", Stat(&BufferStats::chunks_discarded), As::kCount,
+        Shown::kAlways, [](Buffer b) { return b.stats.chunks_written + b.stats.chunks_discarded; }},
+       {"patches", "failed", "", Stat(&BufferStats::patches_failed), As::kCount, Shown::kAlways,
+        [](Buffer b) { return b.stats.patches_failed + b.stats.patches_succeeded; }}});
+  AddLossRows(rows, "loss_flags.packets", "loss_flags.by_cause.",
+              "loss_flags.incremental_sequences_dropped");
+  add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
+        As::kCount, any},
+       {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
+       {"incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
+        any}});
+  ReportBuffers(report, outcome, rows);
+  if (report.is_text()) report.Print(RefusalsText(outcome.service));
+}
+
+void ReportStats(Report& report, const ReplayOutcome& outcome) {
+  BufferRows rows;
+  for (const StatField& field : kStatFields)
+    rows.push_back({field.name, "", std::string("stats.") + field.name, Stat(field.value)});
+  AddLossRows(rows, "sequence_packet_loss", "data_loss.", "incremental_sequences_dropped");
+  ReportBuffers(report, outcome, rows);
+  ReportService(report, outcome.service);
+}
 
 Command ReplayCommand() {
   return {

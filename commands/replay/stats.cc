@@ -1,22 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <string>
-
-#include "commands/replay/replay_report.h"
+#include "commands/replay/replay.h"
 #include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "core/gaps/gap_analysis.h"
-#include "core/log/verdict.h"
-#include "core/perfetto/data_loss.h"
-#include "core/session/replay_outcome.h"
 
 namespace ringscope {
 namespace {

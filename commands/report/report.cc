@@ -2,32 +2,18 @@
 #include <xxhash.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
 #include <regex>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/log/info_report.h"
-#include "commands/session/examined.h"
 #include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "commands/sizes/sizes.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/examine/loss_words.h"
 #include "core/log/summary.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/draw/svg.h"

@@ -11,14 +11,13 @@
 #include "commands/session/session_loop.h"
 #include "commands/session/session_reader.h"
 #include "commands/session/tasks_on_cores.h"
-#include "commands/shell/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/inputs/log_parts.h"
+#include "formats/inputs/open_log.h"
 
 namespace ringscope {
 

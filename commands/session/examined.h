@@ -12,7 +12,7 @@
 #include "commands/session/gate.h"
 #include "commands/session/replay_run.h"
 #include "commands/shell/command.h"
-#include "commands/shell/input.h"
+#include "commands/shell/options.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/examine/examination.h"

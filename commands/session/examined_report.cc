@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "commands/session/examined.h"
-#include "commands/shell/text.h"
 #include "commands/shell/values.h"
 #include "commands/view/table.h"
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
 #include "core/examine/loss_words.h"
 #include "formats/json/json.h"
 #include "formats/ops/ops_jsonl.h"

@@ -7,8 +7,6 @@
 #include "commands/plugin/plugin.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/tasks_on_cores.h"
-#include "commands/shell/input.h"
-#include "commands/shell/text.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/trace/trace_file_scan.h"
 

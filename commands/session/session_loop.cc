@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "commands/session/loss_view.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 

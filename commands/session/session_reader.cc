@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "commands/shell/text.h"
-
 namespace ringscope {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "commands/shell/command.h"
-#include "commands/shell/input.h"
 #include "commands/shell/options.h"
 #include "core/session/read_policy.h"
 #include "formats/inputs/recording.h"

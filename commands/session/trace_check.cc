@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/shell/input.h"
-#include "commands/shell/text.h"
+#include "commands/shell/options.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/perfetto_trace.h"

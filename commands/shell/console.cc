@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "commands/shell/text.h"
 #include "core/base/wire.h"
 
 namespace ringscope {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/enum_names.h"
 #include "core/base/result.h"

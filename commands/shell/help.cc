@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <string_view>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/shell/registry.h"
-#include "commands/shell/text.h"
 #include "core/findings/finding.h"
 
 namespace ringscope {
@@ -70,46 +68,6 @@ constexpr std::pair<int, const char*> kStatuses[] = {
      "limits of FILE, doctor and gaps move this line."},
 };
 
-}  // namespace
-
-std::string OptionInfo::Synopsis() const {
-  if (is_positional()) return type + (repeated ? "..." : "");
-  std::string text = short_name.empty() ? "" : short_name + ", ";
-  text += long_name;
-  if (has_value()) text += " " + type;
-  return text;
-}
-
-std::vector<OptionInfo> OptionsOf(const Command& command) {
-  GlobalArgs globals;
-  const BoundCommand bound = BindCommand(command, globals);
-  return InfosOf(*bound.app);
-}
-
-std::vector<OptionInfo> OptionsBeforeCommand() {
-  GlobalArgs globals;
-  CLI::App app;
-  AddOptionsBeforeCommand(app, globals);
-  return InfosOf(app);
-}
-
-std::string UsageLine(const Command& command) {
-  std::string line = fmt::format("ringscope {} [OPTIONS]", command.name);
-  std::string arguments;
-  for (const OptionInfo& option : OptionsOf(command)) {
-    if (option.is_positional()) {
-      arguments +=
-          option.required ? " " + option.Synopsis() : fmt::format(" [{}]", option.Synopsis());
-    } else if (option.required) {
-      line += fmt::format(
-          " {} {}", option.short_name.empty() ? option.long_name : option.short_name, option.type);
-    }
-  }
-  return line + arguments;
-}
-
-namespace {
-
 std::string OptionText(const OptionInfo& option, const Console& console) {
   return fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
                      Wrap(option.description, kOptionColumn));
@@ -140,65 +98,6 @@ std::string ExamplesText(const Command& command, const Console& console, size_t 
     text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
   return text;
 }
-
-}  // namespace
-
-std::string CommandHelp(const Command& command, const Console& console, HelpSize size) {
-  const bool all = size == HelpSize::kAll;
-  constexpr size_t kExamplesShown = 3;
-  std::string text =
-      fmt::format("Usage: {}\n\n{}\n", UsageLine(command),
-                  Wrap(all ? command.description : std::string(command.summary) + ".", 0));
-  text += ExamplesText(command, console, all ? command.examples.size() : kExamplesShown);
-  std::string group, of_replays;
-  for (const OptionInfo& option : OptionsOf(command)) {
-    if (IsOfReplays(option)) {
-      of_replays += (of_replays.empty() ? "" : " ") + option.long_name;
-      continue;
-    }
-    if (!all && (option.group == kGlobalGroup || option.is_positional())) continue;
-    const bool is_first = group != option.group && (all || group.empty());
-    if (is_first) text += fmt::format("\n{}:\n", console.Bold(all ? option.group : "Options"));
-    group = option.group;
-    text += all ? OptionText(option, console) : OptionLine(option);
-  }
-  if (!of_replays.empty())
-    text += fmt::format("\n{}:\n{}\n      'ringscope help replay-options' explains them\n",
-                        console.Bold("Replay options"), Wrap(of_replays, 2));
-  if (!all) return text + fmt::format("\n'ringscope {} --help' explains all.\n", command.name);
-  text += "\n" + console.Bold("Exit status:") + "\n";
-  for (const auto& [status, meaning] : MeaningsOf(command))
-    text += Wrap(meaning, fmt::format("  {}  ", status)) + "\n";
-  return text;
-}
-
-std::string OverviewHelp(const Console& console) {
-  std::string text =
-      "Usage: ringscope FILE\n"
-      "       ringscope COMMAND [OPTIONS] ...\n\n" +
-      fmt::format("{}:\n", console.Bold("Start here")) +
-      "  ringscope FILE  What is wrong with this trace, log, zip archive, folder or\n"
-      "                  config, and what to change, in ten lines\n";
-  size_t width = 0;
-  for (const Command& command : Commands())
-    width = std::max(width, std::string_view(command.name).size());
-  std::string_view group;
-  for (const Command& command : Commands()) {
-    if (command.group != group) text += fmt::format("\n{}:\n", console.Bold(command.group));
-    group = command.group;
-    text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
-  }
-  text += "\n" +
-          Wrap(
-              "'ringscope COMMAND -h' is a screen on a command, --help is all; 'ringscope help "
-              "words' explains what the outputs call things, and 'ringscope help exit' the exit "
-              "statuses; 'man ringscope' describes the tool.",
-              0) +
-          "\n";
-  return text;
-}
-
-namespace {
 
 struct HelpArgs {
   std::string topic;  // empty: the overview
@@ -256,6 +155,97 @@ Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
 }
 
 }  // namespace
+
+std::string OptionInfo::Synopsis() const {
+  if (is_positional()) return type + (repeated ? "..." : "");
+  std::string text = short_name.empty() ? "" : short_name + ", ";
+  text += long_name;
+  if (has_value()) text += " " + type;
+  return text;
+}
+
+std::vector<OptionInfo> OptionsOf(const Command& command) {
+  GlobalArgs globals;
+  const BoundCommand bound = BindCommand(command, globals);
+  return InfosOf(*bound.app);
+}
+
+std::vector<OptionInfo> OptionsBeforeCommand() {
+  GlobalArgs globals;
+  CLI::App app;
+  AddOptionsBeforeCommand(app, globals);
+  return InfosOf(app);
+}
+
+std::string UsageLine(const Command& command) {
+  std::string line = fmt::format("ringscope {} [OPTIONS]", command.name);
+  std::string arguments;
+  for (const OptionInfo& option : OptionsOf(command)) {
+    if (option.is_positional()) {
+      arguments +=
+          option.required ? " " + option.Synopsis() : fmt::format(" [{}]", option.Synopsis());
+    } else if (option.required) {
+      line += fmt::format(
+          " {} {}", option.short_name.empty() ? option.long_name : option.short_name, option.type);
+    }
+  }
+  return line + arguments;
+}
+
+std::string CommandHelp(const Command& command, const Console& console, HelpSize size) {
+  const bool all = size == HelpSize::kAll;
+  constexpr size_t kExamplesShown = 3;
+  std::string text =
+      fmt::format("Usage: {}\n\n{}\n", UsageLine(command),
+                  Wrap(all ? command.description : std::string(command.summary) + ".", 0));
+  text += ExamplesText(command, console, all ? command.examples.size() : kExamplesShown);
+  std::string group, of_replays;
+  for (const OptionInfo& option : OptionsOf(command)) {
+    if (IsOfReplays(option)) {
+      of_replays += (of_replays.empty() ? "" : " ") + option.long_name;
+      continue;
+    }
+    if (!all && (option.group == kGlobalGroup || option.is_positional())) continue;
+    const bool is_first = group != option.group && (all || group.empty());
+    if (is_first) text += fmt::format("\n{}:\n", console.Bold(all ? option.group : "Options"));
+    group = option.group;
+    text += all ? OptionText(option, console) : OptionLine(option);
+  }
+  if (!of_replays.empty())
+    text += fmt::format("\n{}:\n{}\n      'ringscope help replay-options' explains them\n",
+                        console.Bold("Replay options"), Wrap(of_replays, 2));
+  if (!all) return text + fmt::format("\n'ringscope {} --help' explains all.\n", command.name);
+  text += "\n" + console.Bold("Exit status:") + "\n";
+  for (const auto& [status, meaning] : MeaningsOf(command))
+    text += Wrap(meaning, fmt::format("  {}  ", status)) + "\n";
+  return text;
+}
+
+std::string OverviewHelp(const Console& console) {
+  std::string text =
+      "Usage: ringscope FILE\n"
+      "       ringscope COMMAND [OPTIONS] ...\n\n" +
+      fmt::format("{}:\n", console.Bold("Start here")) +
+      "  ringscope FILE  What is wrong with this trace, log, zip archive, folder or\n"
+      "                  config, and what to change, in ten lines\n";
+  size_t width = 0;
+  for (const Command& command : Commands())
+    width = std::max(width, std::string_view(command.name).size());
+  std::string_view group;
+  for (const Command& command : Commands()) {
+    if (command.group != group) text += fmt::format("\n{}:\n", console.Bold(command.group));
+    group = command.group;
+    text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+  }
+  text += "\n" +
+          Wrap(
+              "'ringscope COMMAND -h' is a screen on a command, --help is all; 'ringscope help "
+              "words' explains what the outputs call things, and 'ringscope help exit' the exit "
+              "statuses; 'man ringscope' describes the tool.",
+              0) +
+          "\n";
+  return text;
+}
 
 std::vector<std::string> HelpTopics() {
   std::vector<std::string> topics = CommandNames();

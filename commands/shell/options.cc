@@ -8,8 +8,8 @@
 #include <array>
 #include <filesystem>
 
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
+#include "formats/descriptors/descriptors.h"
+#include "formats/inputs/archive.h"
 
 namespace ringscope {
 namespace {
@@ -21,6 +21,54 @@ namespace {
   const size_t comma = option.rfind(',');
   const std::string name = comma == std::string::npos ? option : option.substr(comma + 1);
   throw CLI::ValidationError(name, error.ToString());
+}
+
+const char* TypeOf(Traces traces) {
+  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
+}
+
+/// Describes the inputs that a command line may name.
+std::string LogsText(const char* log, const char* more, Traces traces) {
+  return fmt::format(
+      "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
+      "plain or compressed (zstd, gzip){}; - reads standard input",
+      log,
+      traces == Traces::kExamined
+          ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
+      : traces == Traces::kTaken ? ", or a trace (.pftrace), also the only one in a zip archive or "
+                                   "a folder"
+                                 : "",
+      more);
+}
+
+/// A number from 1. @param what is numbered: "sessions"
+auto ParseFromOne(const char* what) {
+  return [what](std::string_view text) -> Result<uint64_t> {
+    RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
+    if (number == 0) return Fail(ErrorCode::kUsage, std::string(what) + " are numbered from 1");
+    return number;
+  };
+}
+
+/// Standard output in an OutputFile's place.
+class ResultsFile : public OutputFile {
+ public:
+  explicit ResultsFile(Console& console) : console_(console) {}
+  using ByteSink::Write;
+  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
+  Status Commit() override { return console_.Flush(); }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Console& console_;
+  const std::string path_ = "-";
+};
+
+Status ExpectOneTrace(const std::vector<std::string>& traces, const std::string& path) {
+  if (traces.size() == 1) return {};
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("it has {}, expected one", Count(traces.size(), "trace")), {path, {}, {}},
+              traces.empty() ? "" : fmt::format("name one of them: {}", traces.front()));
 }
 
 }  // namespace
@@ -122,28 +170,6 @@ void AddForce(CLI::App& app, bool& target) {
           "output; inputs are never replaced");
 }
 
-namespace {
-
-const char* TypeOf(Traces traces) {
-  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
-}
-
-/// Describes the inputs that a command line may name.
-std::string LogsText(const char* log, const char* more, Traces traces) {
-  return fmt::format(
-      "{} (.tblog; of a recording in several parts, any of them) or operations (.ops.jsonl){}, "
-      "plain or compressed (zstd, gzip){}; - reads standard input",
-      log,
-      traces == Traces::kExamined
-          ? ", or a trace (.pftrace), a zip archive or a folder of traces, which doctor examines"
-      : traces == Traces::kTaken ? ", or a trace (.pftrace), also the only one in a zip archive or "
-                                   "a folder"
-                                 : "",
-      more);
-}
-
-}  // namespace
-
 void AddLog(CLI::App& app, std::string& target, Traces traces) {
   InGroup(app, kInputGroup);
   AddText(app, "LOG", target, TypeOf(traces), LogsText("A commit log", "", traces),
@@ -191,19 +217,6 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
            fmt::format("Only {} up to this time, written as for --from", what));
 }
 
-namespace {
-
-/// A number from 1. @param what is numbered: "sessions"
-auto ParseFromOne(const char* what) {
-  return [what](std::string_view text) -> Result<uint64_t> {
-    RS_ASSIGN_OR_RETURN(const uint64_t number, ParseNumber(text, UINT32_MAX));
-    if (number == 0) return Fail(ErrorCode::kUsage, std::string(what) + " are numbered from 1");
-    return number;
-  };
-}
-
-}  // namespace
-
 void AddSession(CLI::App& app, std::optional<uint64_t>& target) {
   AddParsed(app, "--session", target, ParseFromOne("sessions"), "N",
             "Only session N, counted from 1: a recording's tracing sessions count one by one, also "
@@ -217,24 +230,6 @@ void AddClone(CLI::App& app, std::optional<uint64_t>& target) {
             "instant at which it was cloned (default: what the session's own consumer sees)");
   app.get_option("--clone")->group(kInputGroup);
 }
-
-namespace {
-
-/// Standard output in an OutputFile's place.
-class ResultsFile : public OutputFile {
- public:
-  explicit ResultsFile(Console& console) : console_(console) {}
-  using ByteSink::Write;
-  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
-  Status Commit() override { return console_.Flush(); }
-  const std::string& path() const override { return path_; }
-
- private:
-  Console& console_;
-  const std::string path_ = "-";
-};
-
-}  // namespace
 
 Result<std::unique_ptr<OutputFile>> CreateOutput(Context& context, const std::string& path,
                                                  const OutputKind& kind, bool force) {
@@ -258,6 +253,62 @@ Status CheckOutputName(const std::string& path, const char* what,
       ErrorCode::kUsage,
       fmt::format("the output is {}, but '{}' is the extension of another format", what, name),
       {path, {}, {}}, fmt::format("name it {}", fmt::join(own, " or ")));
+}
+
+Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path) {
+  const auto& open_input = context.console.streams().open_input;
+  return path == "-" && open_input ? open_input() : OpenPath(path);
+}
+
+Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  return FindInputKind(std::move(source));
+}
+
+Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
+  std::vector<std::string> traces;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path, error))
+      if (IsTraceName(entry.path().filename().string())) traces.push_back(entry.path().string());
+    RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
+    return OpenOneInput(context, traces.front());
+  }
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  if (!IsArchive(input.start)) return input;
+  RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(input.source)));
+  std::vector<const ArchiveMember*> found;
+  for (const ArchiveMember& member : members) {
+    if (!member.is_trace()) continue;
+    traces.push_back(member.path);
+    found.push_back(&member);
+  }
+  if (traces.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
+  RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, found.front()->open());
+  return FindInputKind(std::move(source));
+}
+
+void AddConfig(CLI::App& app, std::string& config, const std::string& what) {
+  AddText(app, "--config", config, kFileType, what);
+}
+
+Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
+  constexpr size_t kMaxConfig = size_t{16} << 20;
+  ConfigFile config;
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
+                                            "expected protobuf's text format"));
+  auto bytes = Descriptors::BuiltIn().Encode("TraceConfig", config.text, path);
+  if (!bytes) {
+    Error error = std::move(bytes).error();
+    const bool is_unknown = error.message.find("has no field named") != std::string::npos;
+    if (is_unknown && !error.hint.starts_with("did you mean"))
+      error.hint = "a field of a later Perfetto can be left out, unless it is about buffers";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  config.bytes = *std::move(bytes);
+  return config;
 }
 
 }  // namespace ringscope

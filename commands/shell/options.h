@@ -15,6 +15,7 @@
 #include "commands/shell/values.h"
 #include "core/base/result.h"
 #include "core/log/record_filter.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
@@ -131,6 +132,26 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
+
+/// Adds --config FILE.
+/// @param what the config is for
+void AddConfig(CLI::App& app, std::string& config, const std::string& what);
+
+/// Opens a file that a command line names, or for "-" the run's standard input.
+Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
+/// Opens an input, and finds its kind.
+Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
+/// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
+Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
+
+/// A trace config that the user names, in protobuf's text format.
+struct ConfigFile {
+  std::string text;   // as it is
+  std::string bytes;  // the TraceConfig message
+};
+
+/// @param path "-": standard input
+Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path);
 
 /// A command's output, as text or JSON.
 inline constexpr OutputKind kReportOutput = {"a report", true};

@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
 #include "commands/shell/options.h"
-#include "commands/shell/text.h"
 #include "core/engine/catalogue.h"
 #include "core/findings/finding.h"
 #include "core/gaps/counter_trace.h"
@@ -35,6 +30,63 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
             "Whether to use colours (default: auto, on a terminal unless NO_COLOR is set)");
   AddFlag(app, "-q,--quiet", args.console.quiet,
           "Print no progress and no messages; warnings and errors are still printed");
+}
+
+/// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
+std::vector<std::string> FixedValues(const OptionInfo& option) {
+  if (option.type == "TOPIC") return HelpTopics();
+  if (option.type == "COUNTER")
+    return {kEnumNames<LossCounter>.begin(), kEnumNames<LossCounter>.end()};
+  if (option.type == "RULE") {
+    std::vector<std::string> rules;
+    for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
+    return rules;
+  }
+  if (!option.type.ends_with("ENGINE")) return option.choices;
+  std::vector<std::string> names = {kDefaultEngine};
+  for (const EngineInfo& engine : Engines()) names.emplace_back(engine.name);
+  return names;
+}
+
+void AddIfBegun(std::string_view typed, const std::string& word, Completion& completion,
+                const std::string& description = "") {
+  if (!word.empty() && word.starts_with(typed))
+    completion.candidates.push_back({word, description});
+}
+
+struct CompletionsArgs {
+  std::string shell;
+};
+
+void SetUp(CLI::App& app, CompletionsArgs& args) {
+  InGroup(app, kInputGroup);
+  AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to print the script for",
+            Need::kRequired);
+}
+
+Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
+  context.console.Print(args.shell == "bash"  ? BashScript()
+                        : args.shell == "zsh" ? ZshScript()
+                                              : FishScript());
+  return ExitCode::kClean;
+}
+
+struct CompleteArgs {
+  std::vector<std::string> words;
+};
+
+void SetUpComplete(CLI::App& app, CompleteArgs& args) {
+  AddTexts(app, "WORD", args.words, "WORD", "The command line so far, after --");
+}
+
+Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
+  const Completion completion = Complete(args.words);
+  for (const Candidate& candidate : completion.candidates) {
+    const char* const tab = candidate.description.empty() ? "" : "\t";
+    context.console.Print(candidate.word + tab + candidate.description + "\n");
+  }
+  if (completion.files) context.console.Print(":files\n");
+  return ExitCode::kClean;
 }
 
 }  // namespace
@@ -109,32 +161,6 @@ BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
   return bound;
 }
 
-namespace {
-
-/// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
-std::vector<std::string> FixedValues(const OptionInfo& option) {
-  if (option.type == "TOPIC") return HelpTopics();
-  if (option.type == "COUNTER")
-    return {kEnumNames<LossCounter>.begin(), kEnumNames<LossCounter>.end()};
-  if (option.type == "RULE") {
-    std::vector<std::string> rules;
-    for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
-    return rules;
-  }
-  if (!option.type.ends_with("ENGINE")) return option.choices;
-  std::vector<std::string> names = {kDefaultEngine};
-  for (const EngineInfo& engine : Engines()) names.emplace_back(engine.name);
-  return names;
-}
-
-void AddIfBegun(std::string_view typed, const std::string& word, Completion& completion,
-                const std::string& description = "") {
-  if (!word.empty() && word.starts_with(typed))
-    completion.candidates.push_back({word, description});
-}
-
-}  // namespace
-
 Completion Complete(std::span<const std::string> words) {
   Completion completion;
   if (words.empty()) return completion;
@@ -163,45 +189,6 @@ Completion Complete(std::span<const std::string> words) {
   completion.files = true;  // ringscope FILE
   return completion;
 }
-
-namespace {
-
-struct CompletionsArgs {
-  std::string shell;
-};
-
-void SetUp(CLI::App& app, CompletionsArgs& args) {
-  InGroup(app, kInputGroup);
-  AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to print the script for",
-            Need::kRequired);
-}
-
-Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
-  context.console.Print(args.shell == "bash"  ? BashScript()
-                        : args.shell == "zsh" ? ZshScript()
-                                              : FishScript());
-  return ExitCode::kClean;
-}
-
-struct CompleteArgs {
-  std::vector<std::string> words;
-};
-
-void SetUpComplete(CLI::App& app, CompleteArgs& args) {
-  AddTexts(app, "WORD", args.words, "WORD", "The command line so far, after --");
-}
-
-Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
-  const Completion completion = Complete(args.words);
-  for (const Candidate& candidate : completion.candidates) {
-    const char* const tab = candidate.description.empty() ? "" : "\t";
-    context.console.Print(candidate.word + tab + candidate.description + "\n");
-  }
-  if (completion.files) context.console.Print(":files\n");
-  return ExitCode::kClean;
-}
-
-}  // namespace
 
 Command CompletionsCommand() {
   return {"completions",

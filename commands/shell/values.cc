@@ -1,16 +1,10 @@
 #include "commands/shell/values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "commands/shell/text.h"
 #include "core/base/text.h"
 
 namespace ringscope {

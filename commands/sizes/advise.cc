@@ -1,24 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
 #include <span>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/session/examined.h"
 #include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/sizes/sizes.h"
-#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {
@@ -155,6 +143,48 @@ Table BufferTable(const Examination& examination) {
   return table;
 }
 
+/// Advice on the session that `sessions` is at.
+Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
+                                 Context& context) {
+  ReplayChoices choices;
+  choices.config = args.config;
+  ExaminedSession session(context, sessions, choices);
+  RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine(args.keep_ns));
+  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
+  if (args.prints_config()) return is_written ? ExitCode::kNotice : ExitCode::kClean;
+  return ReportAdvice(examination, args.keep_ns, out);
+}
+
+/// Of a trace: as doctor does, and its config.
+Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
+  if (args.output.empty() && args.format != Format::kDiff)
+    return ReportTraces(context, args.input, args.format);
+  RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
+                      ExamineInputs(context, args.input.paths, {}, args.input.only));
+  const Examination& examination = inputs.examinations.front();
+  if (inputs.examinations.size() > 1)
+    return Fail(ErrorCode::kUsage, "the input has several traces, and the config of one is changed",
+                {args.input.paths.front(), {}, {}},
+                "name one of them: " + examination.subject.file);
+  if (examination.error)
+    return Fail(ErrorCode::kCorrupt, *examination.error, {examination.subject.file, {}, {}});
+  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
+  return is_written ? ExitCode::kNotice : ExitCode::kClean;
+}
+
+Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Context& context) {
+  if (args.config == "-" && args.input.IsReadOnce())
+    return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
+                "name a file for one of them");
+  RS_RETURN_IF_ERROR(sessions.recording().Spool());
+  Report out(context.console, args.prints_config() ? Format::kText : args.format, "advise");
+  const auto advise = [&] { return AdviseOnSession(args, sessions, out, context); };
+  if (args.prints_config()) return ForEachSession(sessions, advise);
+  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, advise));
+  RS_RETURN_IF_ERROR(out.Finish());
+  return code;
+}
+
 }  // namespace
 
 ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> keep_ns,
@@ -210,52 +240,6 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
   return ExitCode::kNotice;
 }
-
-namespace {
-
-/// Advice on the session that `sessions` is at.
-Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
-                                 Context& context) {
-  ReplayChoices choices;
-  choices.config = args.config;
-  ExaminedSession session(context, sessions, choices);
-  RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine(args.keep_ns));
-  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
-  if (args.prints_config()) return is_written ? ExitCode::kNotice : ExitCode::kClean;
-  return ReportAdvice(examination, args.keep_ns, out);
-}
-
-/// Of a trace: as doctor does, and its config.
-Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
-  if (args.output.empty() && args.format != Format::kDiff)
-    return ReportTraces(context, args.input, args.format);
-  RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
-                      ExamineInputs(context, args.input.paths, {}, args.input.only));
-  const Examination& examination = inputs.examinations.front();
-  if (inputs.examinations.size() > 1)
-    return Fail(ErrorCode::kUsage, "the input has several traces, and the config of one is changed",
-                {args.input.paths.front(), {}, {}},
-                "name one of them: " + examination.subject.file);
-  if (examination.error)
-    return Fail(ErrorCode::kCorrupt, *examination.error, {examination.subject.file, {}, {}});
-  RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
-  return is_written ? ExitCode::kNotice : ExitCode::kClean;
-}
-
-Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Context& context) {
-  if (args.config == "-" && args.input.IsReadOnce())
-    return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
-                "name a file for one of them");
-  RS_RETURN_IF_ERROR(sessions.recording().Spool());
-  Report out(context.console, args.prints_config() ? Format::kText : args.format, "advise");
-  const auto advise = [&] { return AdviseOnSession(args, sessions, out, context); };
-  if (args.prints_config()) return ForEachSession(sessions, advise);
-  RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, advise));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
-}
-
-}  // namespace
 
 Command AdviseCommand() {
   return {

@@ -4,22 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/plugin/plugin.h"
 #include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/input.h"
-#include "commands/shell/options.h"
-#include "commands/shell/text.h"
-#include "commands/shell/values.h"
 #include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"
 #include "core/perfetto/chunk.h"
@@ -150,40 +140,6 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, SessionReader& sessions,
   return code;
 }
 
-}  // namespace
-
-Result<Json> SweepDocument(Context& context, const SessionSelection& input) {
-  Json document = JsonDocument("sweep");
-  const auto add = [&](const SweepReport& report) -> Status {
-    document["sessions"].push_back(SweepJson(report));
-    return {};
-  };
-  SessionReader sessions(context, input, "reading");
-  RS_RETURN_IF_ERROR(SweepSessions({}, sessions, context, add));
-  return document;
-}
-
-Command SweepCommand() {
-  return {
-      "sweep",
-      "Compare what buffers of many sizes and kinds would have kept",
-      "Replays a log with many configurations at once: sizes, fill policies, buffer versions "
-      "and times of reading. For each it reports what the "
-      "buffers keep and lose, how far back they reach, and which sequence reaches back "
-      "least. Each row equals the result of 'ringscope replay' with that configuration. With "
-      "--target it finds the smallest buffers that meet a goal: a page of 4 KiB less does not.",
-      {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
-       {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
-        "Doubling sizes under both fill policies"},
-       {"ringscope sweep session.tblog --target keep=30s",
-        "How large must the buffers be for 30 seconds?"}},
-      BindSessions({.activity = "reading"}, SetUp, RunSweepCommand),
-      {.notice = "Done, and no size meets the target; or the input was damaged and what could be "
-                 "read was used."}};
-}
-
-namespace {
-
 constexpr size_t kMaxSizes = 1024;
 
 /// A plain decimal number like "1.5".
@@ -225,6 +181,36 @@ Status AddRange(std::string_view text, size_t dots, std::vector<uint64_t>& sizes
 }
 
 }  // namespace
+
+Result<Json> SweepDocument(Context& context, const SessionSelection& input) {
+  Json document = JsonDocument("sweep");
+  const auto add = [&](const SweepReport& report) -> Status {
+    document["sessions"].push_back(SweepJson(report));
+    return {};
+  };
+  SessionReader sessions(context, input, "reading");
+  RS_RETURN_IF_ERROR(SweepSessions({}, sessions, context, add));
+  return document;
+}
+
+Command SweepCommand() {
+  return {
+      "sweep",
+      "Compare what buffers of many sizes and kinds would have kept",
+      "Replays a log with many configurations at once: sizes, fill policies, buffer versions "
+      "and times of reading. For each it reports what the "
+      "buffers keep and lose, how far back they reach, and which sequence reaches back "
+      "least. Each row equals the result of 'ringscope replay' with that configuration. With "
+      "--target it finds the smallest buffers that meet a goal: a page of 4 KiB less does not.",
+      {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
+       {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
+        "Doubling sizes under both fill policies"},
+       {"ringscope sweep session.tblog --target keep=30s",
+        "How large must the buffers be for 30 seconds?"}},
+      BindSessions({.activity = "reading"}, SetUp, RunSweepCommand),
+      {.notice = "Done, and no size meets the target; or the input was damaged and what could be "
+                 "read was used."}};
+}
 
 Result<SizeList> ParseSizeList(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const BufferValue split, SplitBufferValue(text));

@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "commands/session/session_loop.h"
-#include "commands/shell/text.h"
 #include "commands/sizes/sizes.h"
 #include "commands/view/json_fields.h"
 #include "core/log/verdict.h"
@@ -128,45 +124,6 @@ void PrintFound(Report& out, const SweepReport& report) {
   }
 }
 
-}  // namespace
-
-void PrintSweep(Report& out, const SweepReport& report) {
-  ReportTitle(out, {.path = report.path,
-                    .session = report.outcome.is_only_session ? 0 : report.outcome.session,
-                    .records = report.outcome.records,
-                    .duration_ns = report.outcome.duration_ns(),
-                    .clone = report.clone});
-  bool marked = false, otherwise = false, waiting = false;
-  std::string heading;
-  for (const SweepSeries& series : SeriesOf(report)) {
-    const std::string text = SettingText(*series.setting, *series.rows.front());
-    out.Print("\n");
-    if (text != heading) out.Print(out.Bold(text) + "\n");
-    heading = text;
-    PrintBuffer(out, report, series);
-    const uint64_t own = report.OwnSize(series.buffer);
-    for (const SweepRow* row : series.rows) {
-      marked |= row->size == own;
-      otherwise |= row->lost_otherwise() > 0;
-      waiting |= row->waiting_packets() > 0;
-    }
-  }
-  if (marked) out.Print("\n* the log's own size\n");
-  if (otherwise)
-    out.Paragraph(
-        "among the lost, but not because the buffer was full: a larger one helps nothing "
-        "('ringscope gaps' has the causes)",
-        "lost otherwise: ");
-  if (waiting)
-    out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
-  if (!report.targets.empty()) out.Print("\n");
-  PrintFound(out, report);
-}
-
-// For programs.
-
-namespace {
-
 std::string Seconds(uint64_t ns) {
   return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
 }
@@ -205,6 +162,41 @@ constexpr std::string_view kCsvColumns =
     "packets_folded=folded.packets bytes_folded=folded.bytes state_bytes";
 
 }  // namespace
+
+void PrintSweep(Report& out, const SweepReport& report) {
+  ReportTitle(out, {.path = report.path,
+                    .session = report.outcome.is_only_session ? 0 : report.outcome.session,
+                    .records = report.outcome.records,
+                    .duration_ns = report.outcome.duration_ns(),
+                    .clone = report.clone});
+  bool marked = false, otherwise = false, waiting = false;
+  std::string heading;
+  for (const SweepSeries& series : SeriesOf(report)) {
+    const std::string text = SettingText(*series.setting, *series.rows.front());
+    out.Print("\n");
+    if (text != heading) out.Print(out.Bold(text) + "\n");
+    heading = text;
+    PrintBuffer(out, report, series);
+    const uint64_t own = report.OwnSize(series.buffer);
+    for (const SweepRow* row : series.rows) {
+      marked |= row->size == own;
+      otherwise |= row->lost_otherwise() > 0;
+      waiting |= row->waiting_packets() > 0;
+    }
+  }
+  if (marked) out.Print("\n* the log's own size\n");
+  if (otherwise)
+    out.Paragraph(
+        "among the lost, but not because the buffer was full: a larger one helps nothing "
+        "('ringscope gaps' has the causes)",
+        "lost otherwise: ");
+  if (waiting)
+    out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
+  if (!report.targets.empty()) out.Print("\n");
+  PrintFound(out, report);
+}
+
+// For programs.
 
 void ListFields(JsonFieldWriter& io, const SweepSequence& sequence) {
   io("sequence", sequence.sequence, "written", sequence.written, "read", sequence.read,

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "commands/shell/text.h"
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -19,6 +15,15 @@ Table FactTable() { return Table({{.title = ""}, {.title = ""}}); }
 std::string_view Trimmed(std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of(" \n"), text.size());
   return text.substr(begin, text.find_last_not_of(" \n") + 1 - begin);
+}
+
+/// "demo-app (pid 8400)"
+std::string NameOf(const StageProcess& process) {
+  std::vector<std::string> parts;
+  if (process.pid > 0) parts.push_back(fmt::format("pid {}", process.pid));
+  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
+  if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
+  return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
 }
 
 }  // namespace
@@ -233,19 +238,6 @@ std::string EndedText(const StageCount& at) {
   return (at.is_known ? WithCommas(at.count.packets) : "?") + (places.empty() ? "" : " + ") +
          places;
 }
-
-namespace {
-
-/// "demo-app (pid 8400)"
-std::string NameOf(const StageProcess& process) {
-  std::vector<std::string> parts;
-  if (process.pid > 0) parts.push_back(fmt::format("pid {}", process.pid));
-  if (process.machine > 0) parts.push_back(fmt::format("machine {}", process.machine));
-  if (process.name.empty()) return parts.empty() ? "process not known" : Joined(parts);
-  return process.name + (parts.empty() ? "" : " (" + Joined(parts) + ")");
-}
-
-}  // namespace
 
 void PrintStages(Report& report, const StageAccounts& accounts) {
   const bool has_buffers = accounts.buffers.size() > 1;

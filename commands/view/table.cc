@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <sstream>
-#include <string_view>
 
 #include "commands/shell/console.h"
-#include "commands/shell/text.h"
 
 namespace ringscope {
 namespace {

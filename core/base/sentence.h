@@ -5,7 +5,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>

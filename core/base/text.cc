@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <cctype>
 
 namespace ringscope {
 namespace {
@@ -29,6 +29,27 @@ size_t PrintableLength(std::string_view text) {
   const size_t length = Utf8Length(text);
   const bool is_c1_control = length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
   return is_c1_control || ChangesDirection(text.substr(0, length)) ? 0 : length;
+}
+
+/// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
+/// one word of the other.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  const size_t width = b.size() + 1;
+  std::vector<size_t> table((a.size() + 1) * width);
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      size_t& cost = table[i * width + j];
+      if (i == 0 || j == 0) {
+        cost = i + j;
+        continue;
+      }
+      const size_t replace = table[(i - 1) * width + j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost = std::min({replace, table[(i - 1) * width + j] + 1, table[i * width + j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost = std::min(cost, table[(i - 2) * width + j - 2] + 1);
+    }
+  }
+  return table.back();
 }
 
 }  // namespace
@@ -158,6 +179,25 @@ size_t DisplayWidth(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
 }
 
+std::string Shortened(std::string_view text, size_t columns) {
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  size_t end = 0;
+  for (size_t column = 0; end < text.size(); ++end)
+    if ((static_cast<uint8_t>(text[end]) & 0xC0) != 0x80 && ++column == columns) break;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string ShellWord(std::string_view text) {
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string Wrap(std::string_view text, std::string_view mark, size_t hanging, size_t width) {
   const size_t indent = DisplayWidth(mark) + hanging;
   std::string out(mark);
@@ -184,31 +224,6 @@ std::string Wrap(std::string_view text, size_t indent, size_t width) {
   return Wrap(text, std::string(indent, ' '), 0, width);
 }
 
-namespace {
-
-/// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
-/// one word of the other.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  const size_t width = b.size() + 1;
-  std::vector<size_t> table((a.size() + 1) * width);
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      size_t& cost = table[i * width + j];
-      if (i == 0 || j == 0) {
-        cost = i + j;
-        continue;
-      }
-      const size_t replace = table[(i - 1) * width + j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost = std::min({replace, table[(i - 1) * width + j] + 1, table[i * width + j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost = std::min(cost, table[(i - 2) * width + j - 2] + 1);
-    }
-  }
-  return table.back();
-}
-
-}  // namespace
-
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates) {
   // A third of the word may be wrong; beyond that a suggestion is noise.
@@ -221,6 +236,17 @@ std::optional<std::string_view> NearestName(std::string_view word,
     if (distance < best) best = distance, nearest = candidate;
   }
   return nearest;
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string> candidates,
+                       std::string otherwise) {
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  std::optional<std::string_view> nearest = NearestName(word, views);
+  const auto begins = [&](std::string_view candidate) { return candidate.starts_with(word); };
+  // "comp" for "completions", if it can mean nothing else.
+  if (!nearest && word.size() > 1 && std::ranges::count_if(views, begins) == 1)
+    nearest = *std::ranges::find_if(views, begins);
+  return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::move(otherwise);
 }
 
 }  // namespace ringscope

@@ -57,6 +57,11 @@ size_t DisplayWidth(std::string_view text);
 /// Columns of text for people, whatever reads it: so that answers look the same everywhere.
 inline constexpr size_t kTextColumns = 80;
 
+/// Returns at most so many columns of a text, the last one "…" if it was longer.
+std::string Shortened(std::string_view text, size_t columns);
+/// A word of a shell's command line: quoted if it has other characters than most file names.
+std::string ShellWord(std::string_view text);
+
 /// Breaks text into lines of at most `width` columns, the first after `mark`, the others indented
 /// as far and by `hanging` columns more; no line break at the end.
 std::string Wrap(std::string_view text, std::string_view mark, size_t hanging = 0,
@@ -69,6 +74,10 @@ std::string Wrap(std::string_view text, size_t indent, size_t width = kTextColum
 /// (at least one character), or if the word has more than 64 characters.
 std::optional<std::string_view> NearestName(std::string_view word,
                                             std::span<const std::string_view> candidates);
+/// "did you mean 'NEAREST'?", also for a word that only one candidate begins with, or `otherwise`
+/// if no candidate is near.
+std::string DidYouMean(std::string_view word, std::span<const std::string> candidates,
+                       std::string otherwise);
 
 }  // namespace ringscope
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace ringscope {
 namespace {
 
@@ -43,6 +45,30 @@ TEST(Text, CountsAndSequences) {
   EXPECT_EQ(Count(1, "packet"), "1 packet");
   EXPECT_EQ(Count(1200, "packet"), "1,200 packets");
   EXPECT_EQ(ToString(SequenceKey{ProducerId{2}, WriterId{17}}), "2:17");
+}
+
+TEST(Text, HumanDuration) {
+  EXPECT_EQ(HumanDuration(0), "0 s");
+  EXPECT_EQ(HumanDuration(1'500), "1.5 us");
+  EXPECT_EQ(HumanDuration(12'500'000), "12.5 ms");
+  EXPECT_EQ(HumanDuration(1'837'000'000), "1.837 s");
+  EXPECT_EQ(HumanDuration(999'999'999), "1.000 s");
+  EXPECT_EQ(HumanDuration(200'000'000'000), "3 min 20 s");
+  EXPECT_EQ(HumanDuration(7'500'000'000'000), "2 h 5 min");
+}
+
+TEST(Text, Percent) {
+  EXPECT_EQ(Percent(1, 4), "25.0%");
+  EXPECT_EQ(Percent(0, 0), "");
+}
+
+TEST(Suggest, NearestNameOrAFullerOne) {
+  const std::vector<std::string> names = {"import", "info", "replay", "repair", "completions"};
+  for (const auto& [word, meant] : std::map<std::string, std::string>{
+           {"imprt", "import"}, {"ifno", "info"}, {"compl", "completions"}, {"replai", "replay"}})
+    EXPECT_EQ(DidYouMean(word, names, "see help"), "did you mean '" + meant + "'?");
+  for (const char* word : {"rep", "frobnicate", "c"})  // "rep": replay or repair?
+    EXPECT_EQ(DidYouMean(word, names, "see help"), "see help");
 }
 
 }  // namespace

@@ -38,6 +38,17 @@ inline constexpr size_t VarintSize(uint64_t value) {
   while (value >= 0x80) value >>= 7, ++size;
   return size;
 }
+/// Bytes of a field with a number.
+inline constexpr size_t UintFieldSize(uint32_t number, uint64_t value) {
+  return VarintSize(uint64_t{number} << 3) + VarintSize(value);
+}
+/// Signed numbers as varints: small ones are short.
+constexpr uint32_t ZigZag(int32_t value) {
+  return static_cast<uint32_t>(value) << 1 ^ (value < 0 ? UINT32_MAX : 0);
+}
+constexpr int32_t UnZigZag(uint32_t value) {
+  return static_cast<int32_t>(value >> 1 ^ (0 - (value & 1)));
+}
 
 template <typename T>
 inline T LoadLittleEndian(const uint8_t* at) {

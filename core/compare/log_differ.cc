@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <span>
@@ -17,7 +16,6 @@
 #include "core/compare/list_alignment.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

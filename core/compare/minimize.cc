@@ -12,7 +12,6 @@
 #include <variant>
 
 #include "core/base/wire.h"
-#include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <random>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"

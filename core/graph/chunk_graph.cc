@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <vector>
-
-#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 

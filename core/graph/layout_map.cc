@@ -4,8 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/session/session.h"
-
 namespace ringscope {
 namespace {
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 

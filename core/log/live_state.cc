@@ -1,7 +1,5 @@
 #include "core/log/live_state.h"
 
-#include <utility>
-
 #include "core/base/wire.h"
 #include "core/log/summary.h"
 

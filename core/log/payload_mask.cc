@@ -1,12 +1,7 @@
 #include "core/log/payload_mask.h"
 
 #include <algorithm>
-#include <optional>
-#include <span>
 
-#include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 

@@ -1,7 +1,5 @@
 #include "core/log/record_filter.h"
 
-#include <algorithm>
-#include <optional>
 #include <type_traits>
 
 namespace ringscope {
@@ -108,15 +106,8 @@ bool SessionFilter::Keeps(Op& op) {
   const auto is_other = [&](std::optional<uint64_t> session) {
     return session && *session != session_;
   };
-  const auto is_of_this = [&](const auto& record) { return !is_other(record.session); };
   return std::visit(
-      Overloaded{[&](const TraceConfigRecord& config) { return is_of_this(config); },
-                 [&](const SessionStarted& started) { return is_of_this(started); },
-                 [&](const SessionEnded& ended) { return is_of_this(ended); },
-                 [&](const SessionChanged& change) { return is_of_this(change); },
-                 [&](const ReadPass& pass) { return is_of_this(pass); },
-                 [&](const Inexact& mark) { return is_of_this(mark); },
-                 [&](BufferSetUp& setup) {
+      Overloaded{[&](BufferSetUp& setup) {
                    setup.left_out = is_other(setup.session);
                    return true;
                  },
@@ -137,12 +128,15 @@ bool SessionFilter::Keeps(Op& op) {
                  [&](const FlushTimedOut& flush) { return !flushes_.contains(flush.flush); },
                  [&](const CloneRequested& clone) {
                    if (is_other(clone.session)) clones_.insert(clone.clone);
-                   return is_of_this(clone);
+                   return !is_other(clone.session);
                  },
-                 [&](const BufferCloned& clone) { return !clones_.contains(clone.clone); },
-                 [&](const ClonePass& clone) { return !clones_.contains(clone.clone); },
-                 [&](const CloneEnded& clone) { return !clones_.contains(clone.clone); },
-                 [](const auto&) { return true; }},
+                 [&](const auto& record) {
+                   if constexpr (requires { record.clone; })
+                     return !clones_.contains(record.clone);
+                   else if constexpr (requires { record.session; })
+                     return !is_other(record.session);
+                   return true;
+                 }},
       op.body);
 }
 

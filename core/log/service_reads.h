@@ -52,7 +52,7 @@ class ServiceReads {
   }
   /// Returns the max_file_size_bytes of a session that is written into a file; 0: there is none.
   uint64_t MaxFileBytes(std::optional<uint64_t> session) const {
-    return WritesFile(session) ? sessions_.at(session.value_or(0)).config.max_file_bytes : 0;
+    return WritesFile(session) ? sessions_.at(session.value_or(0)).config.max_file_size_bytes : 0;
   }
   /// Returns true if a session was or is streamed.
   bool streams() const { return stream_.has_value(); }

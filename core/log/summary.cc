@@ -51,27 +51,6 @@ void Put(LifeEvent& event, const Record& record) {
   if constexpr (std::is_same_v<Record, Inexact>) event.name = Name(record.reason);
 }
 
-}  // namespace
-
-std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {
-  return std::visit(
-      [&](const auto& body) -> std::optional<LifeEvent> {
-        if constexpr (kIsEvent<std::decay_t<decltype(body)>>) {
-          LifeEvent event;
-          event.time_ns = op.time_ns;
-          event.record = record;
-          event.kind = op.body.index();
-          Put(event, body);
-          return event;
-        } else {
-          return std::nullopt;
-        }
-      },
-      op.body);
-}
-
-namespace {
-
 /// Cost of an entry of the map and of the list's spare space, roughly.
 constexpr size_t kListOverhead = 64;
 
@@ -96,6 +75,23 @@ size_t MemoryOf(const Entry& entry, const Texts&... texts) {
 }
 
 }  // namespace
+
+std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {
+  return std::visit(
+      [&](const auto& body) -> std::optional<LifeEvent> {
+        if constexpr (kIsEvent<std::decay_t<decltype(body)>>) {
+          LifeEvent event;
+          event.time_ns = op.time_ns;
+          event.record = record;
+          event.kind = op.body.index();
+          Put(event, body);
+          return event;
+        } else {
+          return std::nullopt;
+        }
+      },
+      op.body);
+}
 
 void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   const SessionBounds::Place place = bounds_.Add(op, number);

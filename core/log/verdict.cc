@@ -1,6 +1,5 @@
 #include "core/log/verdict.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,9 +1,6 @@
 #include "core/perfetto/clocks.h"
 
-#include <vector>
-
 #include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
@@ -21,6 +18,7 @@ std::optional<uint64_t> BootTimeIn(const std::vector<ClockReading>& readings) {
 }  // namespace
 
 ClockReadings ReadClockSnapshot(Bytes snapshot) {
+  using Clock = proto::ClockSnapshot::Clock;
   ClockReadings readings;
   wire::FieldReader fields(snapshot);
   while (const auto field = fields.Next()) {
@@ -32,12 +30,10 @@ ClockReadings ReadClockSnapshot(Bytes snapshot) {
     ClockReading& reading = readings.clocks.emplace_back();
     wire::FieldReader values(field->bytes);
     while (const auto value = values.Next()) {
-      if (value->number == proto::ClockSnapshot::Clock::kClockId)
-        reading.id = static_cast<uint32_t>(value->value);
-      if (value->number == proto::ClockSnapshot::Clock::kTimestamp) reading.time = value->value;
-      if (value->number == proto::ClockSnapshot::Clock::kIsIncremental)
-        reading.is_incremental = value->value != 0;
-      if (value->number == proto::ClockSnapshot::Clock::kUnitMultiplierNs && value->value != 0)
+      if (value->number == Clock::kClockId) reading.id = static_cast<uint32_t>(value->value);
+      if (value->number == Clock::kTimestamp) reading.time = value->value;
+      if (value->number == Clock::kIsIncremental) reading.is_incremental = value->value != 0;
+      if (value->number == Clock::kUnitMultiplierNs && value->value != 0)
         reading.unit_ns = value->value;
     }
   }

@@ -26,10 +26,8 @@ void ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
 void ParsePatchSpan(Bytes message, PatchSpan& patch) {
   wire::FieldReader reader(message);
   while (auto field = reader.Next()) {
-    if (field->IsNumber(proto::CommitDataRequest::ChunkToPatch::Patch::kOffset))
-      patch.offset = field->value;
-    if (field->IsBytes(proto::CommitDataRequest::ChunkToPatch::Patch::kData))
-      patch.data = field->bytes;
+    if (field->IsNumber(PatchFields::Patch::kOffset)) patch.offset = field->value;
+    if (field->IsBytes(PatchFields::Patch::kData)) patch.data = field->bytes;
   }
 }
 
@@ -141,11 +139,10 @@ void CommitRequestBuilder::AddChunk(BufferId buffer, const ChunkHeader& header, 
 
 void CommitRequestBuilder::BeginChunk(BufferId buffer, const ChunkHeader& header,
                                       size_t payload_size, bool complete) {
-  const auto tag_size = [](uint32_t number) { return wire::VarintSize(uint64_t{number} << 3); };
   const size_t data = kChunkHeaderSize + payload_size;
-  size_t size = tag_size(ChunksToMove::kTargetBuffer) + wire::VarintSize(Raw(buffer)) +
-                tag_size(ChunksToMove::kData) + wire::VarintSize(data) + data;
-  if (!complete) size += tag_size(ChunksToMove::kChunkIncomplete) + 1;
+  size_t size = wire::UintFieldSize(ChunksToMove::kTargetBuffer, Raw(buffer)) +
+                wire::UintFieldSize(ChunksToMove::kData, data) + data;
+  if (!complete) size += wire::UintFieldSize(ChunksToMove::kChunkIncomplete, 1);
   wire::AppendTag(out_, CommitDataRequest::kChunksToMove, wire::Type::kBytes);
   wire::AppendVarint(out_, size);
   wire::AppendUint(out_, ChunksToMove::kTargetBuffer, Raw(buffer));
@@ -166,8 +163,8 @@ void CommitRequestBuilder::AddPatch(const ChunkToPatch& patch) {
   if (patch.chunk) wire::AppendUint(scratch_, PatchFields::kChunkId, *patch.chunk);
   for (const PatchSpan& span : patch.patches) {
     std::string entry;
-    wire::AppendUint(entry, proto::CommitDataRequest::ChunkToPatch::Patch::kOffset, span.offset);
-    wire::AppendBytes(entry, proto::CommitDataRequest::ChunkToPatch::Patch::kData, span.data);
+    wire::AppendUint(entry, PatchFields::Patch::kOffset, span.offset);
+    wire::AppendBytes(entry, PatchFields::Patch::kData, span.data);
     wire::AppendBytes(scratch_, PatchFields::kPatches, wire::AsBytes(entry));
   }
   if (patch.more) wire::AppendUint(scratch_, PatchFields::kHasMorePatches, 1);

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
-#include <optional>
-#include <vector>
 
 #include "core/base/wire.h"
 
@@ -27,11 +24,6 @@ constexpr uint32_t BitsOf(uint64_t code) {
   return static_cast<uint32_t>(code >> kHighBits) |
          static_cast<uint32_t>(code & ((1u << kHighBits) - 1)) << PageBitmap::kLayoutShift;
 }
-
-constexpr uint32_t ZigZag32(uint32_t difference) {
-  return difference << 1 ^ (0 - (difference >> 31));
-}
-constexpr uint32_t UnZigZag32(uint32_t code) { return code >> 1 ^ (0 - (code & 1)); }
 
 /// The last chunk ids in a record, by writer, of as many writers as usually occur in one.
 class LastChunks {
@@ -63,7 +55,7 @@ void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::s
     }
     wire::AppendVarint(out, uint64_t{Raw(holder.writer)} + 1);
     uint32_t& previous = last.Of(holder.writer);
-    wire::AppendVarint(out, ZigZag32(Raw(holder.chunk) - previous));
+    wire::AppendVarint(out, wire::ZigZag(static_cast<int32_t>(Raw(holder.chunk) - previous)));
     previous = Raw(holder.chunk);
   }
 }
@@ -102,7 +94,7 @@ bool ReadHolders(Numbers& numbers, const Page& before, LastChunks& last, Page& n
     if (!difference) return false;
     const WriterId id{static_cast<uint16_t>(*writer - 1)};
     uint32_t& previous = last.Of(id);
-    previous += UnZigZag32(static_cast<uint32_t>(*difference));
+    previous += static_cast<uint32_t>(wire::UnZigZag(static_cast<uint32_t>(*difference)));
     now.holders[chunk] = {id, ChunkId{previous}};
   }
   return true;

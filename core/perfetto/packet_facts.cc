@@ -2,23 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 
 namespace ringscope {
 namespace {
+
+using proto::TracePacket;
 
 /// Fields that accompany the content and are not content themselves, as bits.
 constexpr std::array<uint64_t, 2> kAccessories = [] {
   std::array<uint64_t, 2> bits{};
   for (const uint32_t field :
-       {proto::TracePacket::kTrustedUid, proto::TracePacket::kTimestamp,
-        proto::TracePacket::kTrustedPacketSequenceId, proto::TracePacket::kSequenceFlags,
-        proto::TracePacket::kIncrementalStateCleared, proto::TracePacket::kPreviousPacketDropped,
-        proto::TracePacket::kTimestampClockId, proto::TracePacket::kTrustedPid,
-        proto::TracePacket::kFirstPacketOnSequence, proto::TracePacket::kMachineId})
+       {TracePacket::kTrustedUid, TracePacket::kTimestamp, TracePacket::kTrustedPacketSequenceId,
+        TracePacket::kSequenceFlags, TracePacket::kIncrementalStateCleared,
+        TracePacket::kPreviousPacketDropped, TracePacket::kTimestampClockId,
+        TracePacket::kTrustedPid, TracePacket::kFirstPacketOnSequence, TracePacket::kMachineId})
     bits[field / 64] |= uint64_t{1} << field % 64;
   return bits;
 }();
@@ -34,6 +33,91 @@ std::optional<uint32_t> DefaultClock(Bytes defaults) {
       return static_cast<uint32_t>(field->value);
   return std::nullopt;
 }
+
+/// A field that only the service may write, and the first release that refuses it from others.
+struct ReservedField {
+  uint32_t number;
+  uint32_t since;
+};
+constexpr std::array<ReservedField, 12> kReserved = {{
+    {3, 0},     // trusted_uid
+    {10, 0},    // trusted_packet_sequence_id
+    {33, 0},    // trace_config
+    {35, 0},    // trace_stats
+    {36, 0},    // synchronization_marker
+    {50, 0},    // compressed_packets
+    {69, 55},   // service_event
+    {79, 0},    // trusted_pid
+    {98, 0},    // machine_id
+    {124, 56},  // trace_provenance
+    {125, 56},  // protovms
+    {133, 58},  // zstd_compressed_packets
+}};
+
+/// The numbers of kReserved that are below 64, as bits.
+constexpr uint64_t kReservedLow = [] {
+  uint64_t low = 0;
+  for (const ReservedField& field : kReserved)
+    if (field.number < 64) low |= uint64_t{1} << field.number;
+  return low;
+}();
+
+bool IsReserved(uint32_t number, uint32_t release) {
+  if (number < 64 && (kReservedLow >> number & 1) == 0) return false;
+  return std::any_of(kReserved.begin(), kReserved.end(), [&](const ReservedField& field) {
+    return field.number == number && release >= field.since;
+  });
+}
+
+/// Reads over slices as if they were one.
+class SliceCursor {
+ public:
+  explicit SliceCursor(std::span<const Bytes> slices) : slices_(slices) { EnterSlice(); }
+
+  bool AtEnd() const { return at_ == end_; }
+  bool ReadVarint(uint64_t& value) {
+    if (at_ != end_ && *at_ < 0x80) [[likely]] {
+      value = *at_;
+      Advance(1);
+      return true;
+    }
+    value = 0;
+    for (size_t i = 0; i < wire::kMaxVarintBytes && !AtEnd(); ++i) {
+      const uint64_t byte = *at_;
+      Advance(1);
+      value |= (byte & 0x7F) << (7 * i);
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+  bool Skip(uint64_t size) {
+    while (size > static_cast<uint64_t>(end_ - at_)) {
+      if (AtEnd()) return false;
+      size -= static_cast<uint64_t>(end_ - at_);
+      Advance(end_ - at_);
+    }
+    if (size > 0) Advance(static_cast<ptrdiff_t>(size));
+    return true;
+  }
+
+ private:
+  void Advance(ptrdiff_t size) {
+    at_ += size;
+    if (at_ == end_) EnterSlice();
+  }
+  /// Goes to the next slice that is not empty.
+  void EnterSlice() {
+    while (at_ == end_ && !slices_.empty()) {
+      at_ = slices_.front().data();
+      end_ = at_ + slices_.front().size();
+      slices_ = slices_.subspan(1);
+    }
+  }
+
+  std::span<const Bytes> slices_;  // after the one that is read
+  const uint8_t* at_ = nullptr;
+  const uint8_t* end_ = nullptr;
+};
 
 }  // namespace
 
@@ -52,8 +136,7 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
   const auto note_content = [&](uint32_t field, Bytes bytes) {
     // Interned data and defaults accompany most content; they count as content only if alone.
     const auto is_minor = [](uint32_t n) {
-      return n == proto::TracePacket::kInternedData ||
-             n == proto::TracePacket::kTracePacketDefaults;
+      return n == TracePacket::kInternedData || n == TracePacket::kTracePacketDefaults;
     };
     if (IsAccessory(field)) return;
     if (facts.content != 0 && (!is_minor(facts.content) || is_minor(field))) return;
@@ -76,26 +159,26 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
     }
     at = next;
     note_content(field.number, field.bytes);
-    facts.has_interned_data |= field.number == proto::TracePacket::kInternedData;
-    if (field.number == proto::TracePacket::kTracePacketDefaults)
+    facts.has_interned_data |= field.number == TracePacket::kInternedData;
+    if (field.number == TracePacket::kTracePacketDefaults)
       facts.default_clock = DefaultClock(field.bytes);
     if (field.type != wire::Type::kVarint) continue;
     switch (field.number) {
-      case proto::TracePacket::kTimestamp:
+      case TracePacket::kTimestamp:
         // The first one counts: after a size that still waits for its patch, the bytes of a nested
         // message can look like fields of the packet.
         if (!facts.timestamp) facts.timestamp = field.value;
         break;
-      case proto::TracePacket::kTimestampClockId:
+      case TracePacket::kTimestampClockId:
         if (!facts.timestamp_clock) facts.timestamp_clock = static_cast<uint32_t>(field.value);
         break;
-      case proto::TracePacket::kSequenceFlags:
+      case TracePacket::kSequenceFlags:
         flags = field.value;
         break;
-      case proto::TracePacket::kIncrementalStateCleared:
+      case TracePacket::kIncrementalStateCleared:
         cleared = field.value != 0;
         break;
-      case proto::TracePacket::kPreviousPacketDropped:
+      case TracePacket::kPreviousPacketDropped:
         facts.dropped = static_cast<uint32_t>(field.value);
         break;
       default:
@@ -115,8 +198,8 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
     }
   }
   facts.clears_state =
-      cleared || (flags & proto::TracePacket::SequenceFlags::kSeqIncrementalStateCleared) != 0;
-  facts.needs_state = (flags & proto::TracePacket::SequenceFlags::kSeqNeedsIncrementalState) != 0;
+      cleared || (flags & TracePacket::SequenceFlags::kSeqIncrementalStateCleared) != 0;
+  facts.needs_state = (flags & TracePacket::SequenceFlags::kSeqNeedsIncrementalState) != 0;
   if (content != nullptr) *content = message;
   return facts;
 }
@@ -132,6 +215,32 @@ std::string ContentText(uint32_t content, std::string_view kind) {
   std::string text = ContentName(content);
   if (!kind.empty()) text.append(": ").append(kind);
   return text;
+}
+
+bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
+  SliceCursor cursor(slices);
+  while (!cursor.AtEnd()) {
+    uint64_t tag, value;
+    if (!cursor.ReadVarint(tag)) return false;
+    if (IsReserved(static_cast<uint32_t>(tag >> 3), release)) return false;
+    bool readable = false;
+    switch (static_cast<wire::Type>(tag & 7)) {
+      case wire::Type::kVarint:
+        readable = cursor.ReadVarint(value);
+        break;
+      case wire::Type::kFixed64:
+        readable = cursor.Skip(8);
+        break;
+      case wire::Type::kFixed32:
+        readable = cursor.Skip(4);
+        break;
+      case wire::Type::kBytes:
+        readable = cursor.ReadVarint(value) && cursor.Skip(value);
+        break;
+    }
+    if (!readable) return false;
+  }
+  return true;
 }
 
 }  // namespace ringscope

@@ -113,33 +113,36 @@ inline TrackNames ReadTrackNames(Bytes descriptor) {
 /// trusted_packet_sequence_id of the service's own packets.
 inline constexpr uint32_t kServiceSequenceId = 1;
 
-/// Appends what the service appends to a packet on its way into a trace, in its order.
+/// Calls `visit(number, value)` for each field that the service appends to a packet on its way into
+/// a trace, in its order.
 /// @param dropped previous_packet_dropped @param machine machine_id; 0: the service's own machine
+template <typename Visit>
+void VisitTrustedFields(Identity identity, uint32_t sequence_id, uint32_t dropped, uint32_t machine,
+                        Visit visit) {
+  using proto::TracePacket;
+  // An int32 on the wire: the upper half of the uids is negative there and takes ten bytes.
+  visit(TracePacket::kTrustedUid, static_cast<uint64_t>(static_cast<int32_t>(identity.uid)));
+  visit(TracePacket::kTrustedPacketSequenceId, sequence_id);
+  if (identity.pid >= 0) visit(TracePacket::kTrustedPid, static_cast<uint64_t>(identity.pid));
+  if (machine != 0) visit(TracePacket::kMachineId, machine);
+  if (dropped != 0) visit(TracePacket::kPreviousPacketDropped, dropped);
+}
+
+/// Appends these fields.
 inline void AppendTrustedFields(std::string& out, Identity identity, uint32_t sequence_id,
                                 uint32_t dropped, uint32_t machine = 0) {
-  // An int32 on the wire: the upper half of the uids is negative there and takes ten bytes.
-  const auto uid = static_cast<uint64_t>(int64_t{static_cast<int32_t>(identity.uid)});
-  wire::AppendUint(out, proto::TracePacket::kTrustedUid, uid);
-  wire::AppendUint(out, proto::TracePacket::kTrustedPacketSequenceId, sequence_id);
-  if (identity.pid >= 0)
-    wire::AppendUint(out, proto::TracePacket::kTrustedPid, static_cast<uint64_t>(identity.pid));
-  if (machine != 0) wire::AppendUint(out, proto::TracePacket::kMachineId, machine);
-  if (dropped != 0) wire::AppendUint(out, proto::TracePacket::kPreviousPacketDropped, dropped);
+  VisitTrustedFields(identity, sequence_id, dropped, machine, [&](uint32_t number, uint64_t value) {
+    wire::AppendUint(out, number, value);
+  });
 }
 
 /// Bytes that AppendTrustedFields appends.
 inline size_t TrustedFieldsSize(Identity identity, uint32_t sequence_id, uint32_t dropped,
                                 uint32_t machine = 0) {
-  constexpr auto kFieldSize = [](uint32_t number, uint64_t value) {
-    return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
-  };
-  const auto uid = static_cast<uint64_t>(int64_t{static_cast<int32_t>(identity.uid)});
-  size_t size = kFieldSize(proto::TracePacket::kTrustedUid, uid) +
-                kFieldSize(proto::TracePacket::kTrustedPacketSequenceId, sequence_id);
-  if (identity.pid >= 0)
-    size += kFieldSize(proto::TracePacket::kTrustedPid, static_cast<uint64_t>(identity.pid));
-  if (machine != 0) size += kFieldSize(proto::TracePacket::kMachineId, machine);
-  if (dropped != 0) size += kFieldSize(proto::TracePacket::kPreviousPacketDropped, dropped);
+  size_t size = 0;
+  VisitTrustedFields(identity, sequence_id, dropped, machine, [&](uint32_t number, uint64_t value) {
+    size += wire::UintFieldSize(number, value);
+  });
   return size;
 }
 

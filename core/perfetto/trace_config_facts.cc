@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <string_view>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
@@ -29,17 +27,17 @@ std::string Text(Bytes message, uint32_t number) {
 }
 
 ConfiguredBuffer ReadBuffer(Bytes message) {
+  using Config = proto::TraceConfig::BufferConfig;
   constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
   ConfiguredBuffer buffer;
-  buffer.name = Text(message, proto::TraceConfig::BufferConfig::kName);
-  buffer.size_kb = wire::LastVarint(message, proto::TraceConfig::BufferConfig::kSizeKb).value_or(0);
-  if (wire::LastVarint(message, proto::TraceConfig::BufferConfig::kFillPolicy) == kDiscard)
+  buffer.name = Text(message, Config::kName);
+  buffer.size_kb = wire::LastVarint(message, Config::kSizeKb).value_or(0);
+  if (wire::LastVarint(message, Config::kFillPolicy) == kDiscard)
     buffer.policy = FillPolicy::kDiscard;
-  buffer.is_v2 =
-      wire::LastVarint(message, proto::TraceConfig::BufferConfig::kExperimentalMode) == kV2;
+  buffer.is_v2 = wire::LastVarint(message, Config::kExperimentalMode) == kV2;
   const auto is_set = [&](uint32_t field) { return wire::LastVarint(message, field) > 0; };
-  buffer.transfer_on_clone = is_set(proto::TraceConfig::BufferConfig::kTransferOnClone);
-  buffer.clear_before_clone = is_set(proto::TraceConfig::BufferConfig::kClearBeforeClone);
+  buffer.transfer_on_clone = is_set(Config::kTransferOnClone);
+  buffer.clear_before_clone = is_set(Config::kClearBeforeClone);
   return buffer;
 }
 
@@ -100,19 +98,25 @@ ConfiguredSource ReadSource(Bytes message) {
 }
 
 void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
+  using Config = proto::TraceConfig::TriggerConfig;
   wire::FieldReader fields(message);
   while (const auto field = fields.Next()) {
-    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kTriggerMode))
+    if (field->IsVarint(Config::kTriggerMode))
       facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kTriggerTimeoutMs))
-      facts.trigger_timeout_ms = field->value;
-    if (field->IsVarint(proto::TraceConfig::TriggerConfig::kUseCloneSnapshotIfAvailable))
+    if (field->IsVarint(Config::kTriggerTimeoutMs)) facts.trigger_timeout_ms = field->value;
+    if (field->IsVarint(Config::kUseCloneSnapshotIfAvailable))
       facts.clones_if_available = field->value != 0;
-    if (field->IsBytes(proto::TraceConfig::TriggerConfig::kTriggers) &&
-        facts.triggers.size() < kMaxTriggers)
-      facts.triggers.push_back(
-          Text(field->bytes, proto::TraceConfig::TriggerConfig::Trigger::kName));
+    if (field->IsBytes(Config::kTriggers) && facts.triggers.size() < kMaxTriggers)
+      facts.triggers.push_back(Text(field->bytes, Config::Trigger::kName));
   }
+}
+
+void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
+  using Builtin = proto::TraceConfig::BuiltinDataSource;
+  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
+    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
+  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
+    facts.shows_ends_of_reads = false;
 }
 
 }  // namespace
@@ -150,72 +154,51 @@ std::string OwnFieldsOf(Bytes data_source_config) {
   return own;
 }
 
-namespace {
-
-void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
-  using Builtin = proto::TraceConfig::BuiltinDataSource;
-  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
-    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
-  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
-    facts.shows_ends_of_reads = false;
-}
-
-}  // namespace
-
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
+  using Config = proto::TraceConfig;
   TraceConfigFacts facts;
   wire::FieldReader fields(config);
   while (const auto field = fields.Next()) {
     if (field->type == wire::Type::kVarint) {
-      if (field->number == proto::TraceConfig::kWriteIntoFile)
-        facts.write_into_file = field->value != 0;
-      if (field->number == proto::TraceConfig::kFileWritePeriodMs)
-        facts.file_write_period_ms = field->value;
-      if (field->number == proto::TraceConfig::kWriteFlushMode)
+      if (field->number == Config::kWriteIntoFile) facts.write_into_file = field->value != 0;
+      if (field->number == Config::kFileWritePeriodMs) facts.file_write_period_ms = field->value;
+      if (field->number == Config::kWriteFlushMode)
         facts.write_flush_mode =
             static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-      if (field->number == proto::TraceConfig::kCompressionType && field->value != 0)
+      if (field->number == Config::kCompressionType && field->value != 0)
         facts.shows_ends_of_reads = false;
-      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
-        facts.max_file_bytes = field->value;
-      if (field->number == proto::TraceConfig::kFlushPeriodMs) facts.flush_period_ms = field->value;
-      if (field->number == proto::TraceConfig::kDurationMs) facts.duration_ms = field->value;
-      if (field->number == proto::TraceConfig::kDeferredStart)
-        facts.deferred_start = field->value != 0;
-      if (field->number == proto::TraceConfig::kFlushTimeoutMs && field->value != 0)
+      if (field->number == Config::kFlushPeriodMs) facts.flush_period_ms = field->value;
+      if (field->number == Config::kDurationMs) facts.duration_ms = field->value;
+      if (field->number == Config::kDeferredStart) facts.deferred_start = field->value != 0;
+      if (field->number == Config::kFlushTimeoutMs && field->value != 0)
         facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
-      if (field->number == proto::TraceConfig::kEnableExtraGuardrails)
+      if (field->number == Config::kEnableExtraGuardrails)
         facts.has_extra_guardrails = field->value != 0;
-      if (field->number == proto::TraceConfig::kMaxFileSizeBytes)
-        facts.max_file_size_bytes = field->value;
+      if (field->number == Config::kMaxFileSizeBytes) facts.max_file_size_bytes = field->value;
     } else if (field->type == wire::Type::kBytes) {
-      if (field->number == proto::TraceConfig::kBuffers &&
+      if (field->number == Config::kBuffers &&
           ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
         facts.buffers.push_back(ReadBuffer(field->bytes));
-      if (field->number == proto::TraceConfig::kDataSources && facts.sources.size() < kMaxSources)
+      if (field->number == Config::kDataSources && facts.sources.size() < kMaxSources)
         facts.sources.push_back(ReadSource(field->bytes));
-      if (field->number == proto::TraceConfig::kProducers && facts.producers.size() < kMaxProducers)
+      if (field->number == Config::kProducers && facts.producers.size() < kMaxProducers)
         facts.producers.push_back(ReadProducer(field->bytes));
-      if (field->number == proto::TraceConfig::kGuardrailOverrides)
+      if (field->number == Config::kGuardrailOverrides)
         facts.most_buffers_kb =
-            wire::LastVarint(field->bytes,
-                             proto::TraceConfig::GuardrailOverrides::kMaxTracingBufferSizeKb)
+            wire::LastVarint(field->bytes, Config::GuardrailOverrides::kMaxTracingBufferSizeKb)
                 .value_or(0);
-      if (field->number == proto::TraceConfig::kBugreportFilename)
+      if (field->number == Config::kBugreportFilename)
         facts.bugreport_filename = wire::AsText(field->bytes);
-      if (field->number == proto::TraceConfig::kTriggerConfig) ReadTriggers(field->bytes, facts);
-      if (field->number == proto::TraceConfig::kIncrementalStateConfig)
-        facts.clear_period_ms = wire::LastVarint(
-            field->bytes, proto::TraceConfig::IncrementalStateConfig::kClearPeriodMs);
-      if (field->number == proto::TraceConfig::kBuiltinDataSources)
-        ReadBuiltinSources(field->bytes, facts);
-      if (field->number == proto::TraceConfig::kTraceFilter ||
-          field->number == proto::TraceConfig::kCompression)
+      if (field->number == Config::kTriggerConfig) ReadTriggers(field->bytes, facts);
+      if (field->number == Config::kIncrementalStateConfig)
+        facts.clear_period_ms =
+            wire::LastVarint(field->bytes, Config::IncrementalStateConfig::kClearPeriodMs);
+      if (field->number == Config::kBuiltinDataSources) ReadBuiltinSources(field->bytes, facts);
+      if (field->number == Config::kTraceFilter || field->number == Config::kCompression)
         facts.shows_ends_of_reads = false;
-      if (field->number == proto::TraceConfig::kUniqueSessionName)
+      if (field->number == Config::kUniqueSessionName)
         facts.unique_session_name = wire::AsText(field->bytes);
-      if (field->number == proto::TraceConfig::kOutputPath)
-        facts.output_path = wire::AsText(field->bytes);
+      if (field->number == Config::kOutputPath) facts.output_path = wire::AsText(field->bytes);
     }
   }
   facts.is_well_formed = fields.ok();

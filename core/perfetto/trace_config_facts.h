@@ -70,7 +70,6 @@ struct TraceConfigFacts {
   bool is_well_formed = true;  // else read as far as it is
   bool write_into_file = false;
   std::optional<uint64_t> file_write_period_ms;
-  uint64_t max_file_bytes = 0;  // 0: no limit
   /// The service's events at the end of reads are in the file as they are: they are neither left
   /// out nor filtered, and nothing is compressed.
   bool shows_ends_of_reads = true;

@@ -2,9 +2,21 @@
 
 #include <algorithm>
 
-#include "core/perfetto/fields.h"
-
 namespace ringscope {
+
+namespace {
+
+/// Puts the counters of a message that `known` lists into `stats`.
+template <typename Stats>
+void ReadCounters(Bytes message, const auto& known, Stats& stats) {
+  wire::FieldReader counters(message);
+  while (const auto counter = counters.Next())
+    for (const auto& field : known)
+      if (field.proto_field == counter->number && counter->type == wire::Type::kVarint)
+        stats.*field.value = counter->value;
+}
+
+}  // namespace
 
 std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {
   std::vector<BufferStats> buffers;
@@ -12,12 +24,7 @@ std::vector<BufferStats> ReadTraceStats(Bytes trace_stats) {
   while (const auto field = fields.Next()) {
     if (!field->IsBytes(proto::TraceStats::kBufferStats)) continue;
     if (buffers.size() == kMaxStatsBuffers) break;
-    BufferStats& stats = buffers.emplace_back();
-    wire::FieldReader counters(field->bytes);
-    while (const auto counter = counters.Next())
-      for (const StatField& known : kStatFields)
-        if (known.proto_field == counter->number && counter->type == wire::Type::kVarint)
-          stats.*known.value = counter->value;
+    ReadCounters(field->bytes, kStatFields, buffers.emplace_back());
   }
   return buffers;
 }
@@ -40,11 +47,7 @@ std::map<std::pair<uint32_t, uint32_t>, uint64_t> UnknownBufferStats(Bytes trace
 
 ServiceStats ReadServiceStats(Bytes trace_stats) {
   ServiceStats stats;
-  wire::FieldReader fields(trace_stats);
-  while (const auto field = fields.Next())
-    for (const ServiceField& known : kServiceFields)
-      if (known.proto_field == field->number && field->type == wire::Type::kVarint)
-        stats.*known.value = field->value;
+  ReadCounters(trace_stats, kServiceFields, stats);
   return stats;
 }
 

@@ -1,7 +1,6 @@
 #include "core/protovm/buffer_vms.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"

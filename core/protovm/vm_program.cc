@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/wire.h"
-
 namespace ringscope::protovm {
 namespace {
 

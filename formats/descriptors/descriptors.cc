@@ -10,9 +10,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "core/base/text.h"
 
@@ -117,10 +114,7 @@ std::string FieldHint(const MessageType* message, const std::string& field) {
   if (message == nullptr) return {};
   std::vector<std::string> names;
   for (int i = 0; i < message->field_count(); ++i) names.emplace_back(message->field(i)->name());
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  if (const auto nearest = NearestName(field, views))
-    return fmt::format("did you mean '{}'?", *nearest);
-  return {};
+  return DidYouMean(field, names, "");
 }
 
 /// Returns the hint that the library's error lacks: the name that may be meant.

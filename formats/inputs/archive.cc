@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/inputs/recording.h"
 #include "formats/io/compressed_source.h"
-#include "formats/io/output_file.h"
 
 namespace ringscope {
 namespace {

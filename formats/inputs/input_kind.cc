@@ -4,14 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <regex>
-#include <string_view>
-#include <utility>
 
-#include "core/base/wire.h"
-#include "formats/io/byte_stream.h"
-#include "formats/io/compressed_source.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/trace/perfetto_trace.h"

@@ -1,8 +1,5 @@
-#include "formats/inputs/log_check.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/wire.h"

@@ -1,5 +1,3 @@
-#include "formats/inputs/log_check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

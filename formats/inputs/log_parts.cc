@@ -1,14 +1,9 @@
-#include "formats/inputs/log_parts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
-#include <utility>
 
-#include "formats/inputs/log_check.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
 

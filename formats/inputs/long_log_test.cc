@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "formats/inputs/log_check.h"
+#include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/testing/sample_log.h"
 #include "formats/testing/sparse_log.h"

@@ -3,16 +3,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <map>
-#include <utility>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/io/compressed_source.h"
-#include "formats/io/made_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/ops/ops_jsonl.h"
@@ -36,52 +28,6 @@ Status CheckOperations(const std::string& content, const std::string& start,
             "doctor' examines it, 'gaps' and 'timeline' show what it lacks"
           : kExpected));
 }
-
-}  // namespace
-
-Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  return OpenLog(std::move(source));
-}
-
-Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
-                                           CommitLogObserver* observer) {
-  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(commit_log::kStartFrameSize));
-  if (start.empty())
-    return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
-                "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
-                "copy that failed, leaves an empty file");
-  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
-    return MakeCommitLogReader(std::move(source), observer);
-  RS_ASSIGN_OR_RETURN(start, source->Peek(kKindBytes));
-  const std::string path = source->path();
-  std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
-  if (!content) {
-    RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
-    return MakeOpsReader(std::move(source), LogFormat::kOps);
-  }
-  RS_ASSIGN_OR_RETURN(const std::string inner, content->Peek(kKindBytes));
-  if (inner.empty())
-    return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
-                kExpected);
-  const Bytes bytes = wire::AsBytes(inner);
-  const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
-  if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
-    return Fail(ErrorCode::kUnsupported, "the input is compressed twice", {path, {}, {}},
-                "decompress it once");
-  }
-  if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
-  const CompressedSource* const compressed = content.get();
-  source = std::move(content);
-  if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
-  if (PaysToReadAhead(compressed->compressed_size()))
-    source = MakeReadAheadSource(std::move(source));
-  return MakeOpsReader(std::move(source),
-                       IsZstd(wire::AsBytes(start)) ? LogFormat::kZstdOps : LogFormat::kGzipOps,
-                       compressed);
-}
-
-namespace {
 
 /// Gathers the packets of a trace file, sequence by sequence. The sessions in it number their
 /// sequences from the start.
@@ -135,6 +81,48 @@ class TraceResults : public SessionPackets {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<LogSource>> OpenLog(const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  return OpenLog(std::move(source));
+}
+
+Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
+                                           CommitLogObserver* observer) {
+  RS_ASSIGN_OR_RETURN(std::string start, source->Peek(commit_log::kStartFrameSize));
+  if (start.empty())
+    return Fail(ErrorCode::kCorrupt, "the file is empty", {source->path(), {}, {}},
+                "expected a .tblog or an .ops.jsonl; a recorder that was killed at its start, or a "
+                "copy that failed, leaves an empty file");
+  if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
+    return MakeCommitLogReader(std::move(source), observer);
+  RS_ASSIGN_OR_RETURN(start, source->Peek(kKindBytes));
+  const std::string path = source->path();
+  std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
+  if (!content) {
+    RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
+    return MakeOpsReader(std::move(source), LogFormat::kOps);
+  }
+  RS_ASSIGN_OR_RETURN(const std::string inner, content->Peek(kKindBytes));
+  if (inner.empty())
+    return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
+                kExpected);
+  const Bytes bytes = wire::AsBytes(inner);
+  const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
+  if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
+    return Fail(ErrorCode::kUnsupported, "the input is compressed twice", {path, {}, {}},
+                "decompress it once");
+  }
+  if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
+  const CompressedSource* const compressed = content.get();
+  source = std::move(content);
+  if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
+  if (PaysToReadAhead(compressed->compressed_size()))
+    source = MakeReadAheadSource(std::move(source));
+  return MakeOpsReader(std::move(source),
+                       IsZstd(wire::AsBytes(start)) ? LogFormat::kZstdOps : LogFormat::kGzipOps,
+                       compressed);
+}
 
 Result<ReplayOutput> ReadTraceResults(std::unique_ptr<ByteSource> source,
                                       std::vector<Damage>* damage) {

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/inputs/archive.h"
-#include "formats/inputs/input_kind.h"
-#include "formats/inputs/open_log.h"
-#include "formats/io/output_file.h"
 
 namespace ringscope {
 
@@ -119,7 +115,10 @@ Result<bool> RecordingPass::NextSession() {
     if (!held_) {
       RS_ASSIGN_OR_RETURN(held_, Pull());
     }
-    if (!held_) return NoFurtherSession();
+    if (!held_ && session_ == 0 && damage_count_ > 0)
+      return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
+                  "'ringscope verify' lists the damage");
+    if (!held_) return false;
     StartSession();
   } while (place_ && run_ < place_->run);
   if (place_) session_ = place_->number;
@@ -180,13 +179,6 @@ void RecordingPass::StartSession() {
   is_cut_off_ = continues_ = at_clone_end_ = false;
   tracing_.reset();
   in_session_ = true;
-}
-
-Result<bool> RecordingPass::NoFurtherSession() {
-  if (session_ == 0 && damage_count_ > 0)
-    return Fail(ErrorCode::kCorrupt, "no record of it can be read", {path_, {}, {}},
-                "'ringscope verify' lists the damage");
-  return false;
 }
 
 Result<std::optional<Op>> RecordingPass::Next() {

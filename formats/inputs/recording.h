@@ -13,7 +13,7 @@
 #include "core/log/op.h"
 #include "core/log/session_index.h"
 #include "core/log/summary.h"
-#include "formats/inputs/log_parts.h"
+#include "formats/inputs/open_log.h"
 #include "formats/io/log_source.h"
 #include "formats/io/output_file.h"
 
@@ -205,7 +205,6 @@ class RecordingPass : public OpSource {
   void Divide(uint64_t tracing);
   void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
-  Result<bool> NoFurtherSession();
   Result<std::optional<Pulled>> Pull();
   std::optional<Pulled> Placed(Op op);
   void QueueDamage(std::optional<Op> op);

@@ -17,11 +17,11 @@ namespace ringscope {
 
 /// A part of an input that could not be used; reading continued after it.
 struct Damage {
-  uint64_t offset = 0;                   // bytes from the file's start
-  uint64_t bytes = 0;                    // of the file
-  std::optional<uint64_t> first_record;  // lost record numbers, where known
-  std::optional<uint64_t> records;
-  std::string what;          // in words
+  uint64_t offset = 0;                        // bytes from the file's start
+  uint64_t bytes = 0;                         // of the file
+  std::optional<uint64_t> first_record = {};  // lost record numbers, where known
+  std::optional<uint64_t> records = {};
+  std::string what = {};     // in words
   bool is_left_out = false;  // it is not damaged, but larger than what is read
 
   /// "at byte 123: 456 bytes lost (records 7 to 9): what"

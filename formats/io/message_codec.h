@@ -53,14 +53,13 @@ constexpr uint64_t MaxVarint() {
   }
 }
 
-constexpr uint64_t ZigZag(int32_t value) {
-  return static_cast<uint32_t>(value) << 1 ^ (value < 0 ? 0xFFFFFFFFu : 0);
-}
-constexpr int32_t UnZigZag(uint32_t value) {
-  return static_cast<int32_t>(value >> 1 ^ (0 - (value & 1)));
-}
-
 }  // namespace codec
+
+/// Lists members whose numbers are 1, 2, ... in their order: further ones come at the end.
+void NumberFields(auto& field, auto&... members) {
+  uint32_t number = 0;
+  (field(++number, members), ...);
+}
 
 /// Appends a struct's fields. Leaves out plain ones that are 0 or empty, and absent optional ones.
 class MessageEncoder {
@@ -100,7 +99,7 @@ class MessageEncoder {
     wire::AppendUint(out_, number, static_cast<uint64_t>(value));
   }
   void Always(uint32_t number, int32_t value) {
-    wire::AppendUint(out_, number, codec::ZigZag(value));
+    wire::AppendUint(out_, number, wire::ZigZag(value));
   }
   void Always(uint32_t number, Bytes value) { wire::AppendBytes(out_, number, value); }
   void Always(uint32_t number, std::string_view value) { Always(number, wire::AsBytes(value)); }
@@ -174,7 +173,7 @@ class FieldDecoder {
   }
   bool Take(uint32_t number, int32_t& into) {
     if (!TakeVarint(number, std::numeric_limits<uint32_t>::max())) return false;
-    into = codec::UnZigZag(static_cast<uint32_t>(field_.value));
+    into = wire::UnZigZag(static_cast<uint32_t>(field_.value));
     return true;
   }
   template <codec::Content T>

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "formats/io/descriptor_io.h"
 
@@ -27,6 +25,34 @@ tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
   const std::string in = options.path.empty() ? "" : " in " + options.folder;
   return Fail(ErrorCode::kIo, fmt::format("cannot {} {}{}: {}", verb, options.what, in, why),
               {options.path.empty() ? options.folder : options.path, {}, {}}, options.hint);
+}
+
+std::weak_ptr<RunFiles> current_run;
+std::mutex current_mutex;
+
+/// Returns the run of this process, which has at most one, or nullptr.
+std::shared_ptr<RunFiles> CurrentRun() {
+  const std::lock_guard lock(current_mutex);
+  return current_run.lock();
+}
+
+// The first lock is of the open file description: it excludes other descriptors of this process
+// too. As it does not state who holds it, a traditional lock of the next byte does.
+constexpr off_t kLockByte = off_t{1} << 62;
+constexpr off_t kPidByte = kLockByte + 1;
+
+struct flock ByteLock(short type, off_t byte) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return lock;
+}
+
+tl::unexpected<Error> LockedError(const std::string& by, const std::string& path) {
+  return Fail(ErrorCode::kIo, "the file is " + by, {path, {}, {}},
+              "choose another name, or stop that recorder first");
 }
 
 }  // namespace
@@ -73,19 +99,6 @@ std::unique_ptr<ByteSource> OpenTemporary(std::shared_ptr<const TemporaryFile> f
       },
       size, std::move(path));
 }
-
-namespace {
-
-std::weak_ptr<RunFiles> current_run;
-std::mutex current_mutex;
-
-/// Returns the run of this process, which has at most one, or nullptr.
-std::shared_ptr<RunFiles> CurrentRun() {
-  const std::lock_guard lock(current_mutex);
-  return current_run.lock();
-}
-
-}  // namespace
 
 std::shared_ptr<RunFiles> RunFiles::Join() {
   const std::lock_guard lock(current_mutex);
@@ -323,29 +336,6 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
   if (fd < 0) return SystemError("cannot open for writing", errno, path);
   return std::make_unique<DescriptorFile>(fd, path, std::move(pending));
 }
-
-namespace {
-
-// The first lock is of the open file description: it excludes other descriptors of this process
-// too. As it does not state who holds it, a traditional lock of the next byte does.
-constexpr off_t kLockByte = off_t{1} << 62;
-constexpr off_t kPidByte = kLockByte + 1;
-
-struct flock ByteLock(short type, off_t byte) {
-  struct flock lock {};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
-  return lock;
-}
-
-tl::unexpected<Error> LockedError(const std::string& by, const std::string& path) {
-  return Fail(ErrorCode::kIo, "the file is " + by, {path, {}, {}},
-              "choose another name, or stop that recorder first");
-}
-
-}  // namespace
 
 bool LockFile(int fd) {
   struct flock lock = ByteLock(F_WRLCK, kLockByte);

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "formats/log/commit_log_format.h"
 #include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {

@@ -40,19 +40,12 @@ struct Index {
 };
 
 void Fields(auto& field, Like<IndexEntry> auto& m) {
-  field(1, m.compressed_size);
-  field(2, m.content_size);
-  field(3, m.first_record);
-  field(4, m.records);
-  field(5, m.first_time_ns);
-  field(6, m.last_time_ns);
-  field(7, m.frame_hash);
+  NumberFields(field, m.compressed_size, m.content_size, m.first_record, m.records, m.first_time_ns,
+               m.last_time_ns, m.frame_hash);
 }
 
 void Fields(auto& field, Like<Index> auto& m) {
-  field(1, m.records);
-  field(2, m.frames);
-  field(3, m.sessions);
+  NumberFields(field, m.records, m.frames, m.sessions);
 }
 
 /// An entry of the seek table, for any frame before it.

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/wire.h"
-#include "formats/io/made_ahead.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
 #include "formats/log/record_codec.h"
@@ -77,13 +75,9 @@ class Reader : public LogSource {
         RS_ASSIGN_OR_RETURN(std::optional<Op> op, TakeRecord(field->bytes));
         if (op) return op;
       }
-      if (!records_.ok()) {
-        AddGap({frame_offset_,
-                0,
-                {},
-                {},
-                "the rest of a frame's content is not well-formed protobuf"});
-      }
+      if (!records_.ok())
+        AddGap({.offset = frame_offset_,
+                .what = "the rest of a frame's content is not well-formed protobuf"});
       records_ = wire::FieldReader({});
       RS_ASSIGN_OR_RETURN(const bool more, NextFrame());
       if (!more) return std::nullopt;
@@ -107,12 +101,9 @@ class Reader : public LogSource {
       AddDamage({frame_offset_, 0, record_number_, 1, std::move(decoded).error().message});
       return std::nullopt;
     }
-    if (decoded->op) {
-      if (const auto* header = std::get_if<LogHeader>(&decoded->op->body)) {
-        RS_RETURN_IF_ERROR(CheckVersion(*header));
-      }
-    }
     if (!decoded->op) ++unknown_records_;
+    const auto* const header = decoded->op ? std::get_if<LogHeader>(&decoded->op->body) : nullptr;
+    if (header != nullptr) RS_RETURN_IF_ERROR(CheckVersion(*header));
     if (observer_) observer_->OnRecord(decoded->op ? &*decoded->op : nullptr, encoded);
     return std::move(decoded->op);
   }
@@ -134,8 +125,9 @@ class Reader : public LogSource {
       return true;
     }
     const auto& frame = std::get<ZstdFrame>(*item);
-    if (!at_start_seen_ && frame.magic != kStartFrameMagic) NoteMissingStart(frame);
-    at_start_seen_ = true;
+    if (!std::exchange(at_start_seen_, true) && frame.magic != kStartFrameMagic)
+      AddDamage(
+          {frame.offset, 0, {}, 0, "the file does not begin with a commit log's first frame"});
     if (frame.skippable()) {
       TakeSkippable(frame);
     } else {
@@ -155,10 +147,6 @@ class Reader : public LogSource {
     } else {
       AddGap(std::move(damage));
     }
-  }
-
-  void NoteMissingStart(const ZstdFrame& frame) {
-    AddDamage({frame.offset, 0, {}, 0, "the file does not begin with a commit log's first frame"});
   }
 
   void TakeSkippable(const ZstdFrame& frame) {

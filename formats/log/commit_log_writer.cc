@@ -5,28 +5,19 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <string>
 #include <thread>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"
 #include "formats/io/tool_version.h"
 #include "formats/log/commit_log_format.h"
-#include "formats/log/commit_log_index.h"
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
-namespace {
-
-/// Bytes that are compressed, at the level of logs, in about 0.1 ms.
-constexpr size_t kPieceBytes = 64 * 1024;
-
-}  // namespace
-
 void FreeCompression::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
 Status FrameCompressor::Compress(FrameJob& job) const {
+  constexpr size_t kPieceBytes = 64 * 1024;  // compressed, at the level of logs, in about 0.1 ms
   if (job.context == nullptr) job.context.reset(ZSTD_createCCtx());
   ZSTD_CCtx_s* const context = job.context.get();
   const int level = std::clamp(level_, ZSTD_minCLevel(), ZSTD_maxCLevel());

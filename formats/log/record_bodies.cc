@@ -1,6 +1,5 @@
 #include <array>
 #include <type_traits>
-#include <utility>
 
 #include "formats/log/record_codec.h"
 #include "formats/log/record_fields.h"

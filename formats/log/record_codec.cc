@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
-#include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
@@ -17,10 +15,6 @@ constexpr size_t kCommitKind = AnyRecord(Commit{}).index();
 
 /// Protobuf implementations read tags and lengths as 32-bit varints: at most five bytes.
 constexpr size_t kMaxTagBytes = 5;
-
-size_t UintFieldSize(uint32_t number, uint64_t value) {
-  return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(value);
-}
 
 /// Walks a message as parsers do, and the fields that `nested` takes for messages.
 template <typename NestedFn>
@@ -40,7 +34,7 @@ bool IsWellFormed(Bytes message, const NestedFn& nested) {
 void AppendCommitHead(const Commit& commit, std::string& out) {
   if (Raw(commit.producer) != 0) wire::AppendUint(out, kProducer, Raw(commit.producer));
   if (commit.uid) wire::AppendUint(out, kUid, *commit.uid);
-  if (commit.pid) wire::AppendUint(out, kPid, codec::ZigZag(*commit.pid));
+  if (commit.pid) wire::AppendUint(out, kPid, wire::ZigZag(*commit.pid));
   if (commit.origin != Origin{}) {
     wire::AppendUint(out, kOrigin, static_cast<uint64_t>(commit.origin));
   }
@@ -58,9 +52,9 @@ constexpr size_t kMaxCommitHead = 8 * (1 + wire::kMaxVarintBytes);
 void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_bytes,
                       std::string& out) {
   const uint32_t body_field = BodyField(op.body.index());
-  size_t size = UintFieldSize(body_field, body_bytes) + body_bytes;
-  if (op.time_ns) size += UintFieldSize(kTimeNs, *op.time_ns);
-  if (number) size += UintFieldSize(kNumber, *number);
+  size_t size = wire::UintFieldSize(body_field, body_bytes) + body_bytes;
+  if (op.time_ns) size += wire::UintFieldSize(kTimeNs, *op.time_ns);
+  if (number) size += wire::UintFieldSize(kNumber, *number);
 
   wire::AppendTag(out, kRecord, wire::Type::kBytes);
   wire::AppendVarint(out, size);
@@ -100,7 +94,7 @@ bool TakeCommitNumber(const wire::Field& field, Commit& commit) {
     case kPid: {
       uint32_t zigzag = 0;
       if (!Narrow(field.value, zigzag)) return false;
-      commit.pid = codec::UnZigZag(zigzag);
+      commit.pid = wire::UnZigZag(zigzag);
       return true;
     }
     case kOrigin:
@@ -134,18 +128,6 @@ Status DecodeCommit(Bytes message, Commit& commit) {
   return {};
 }
 
-}  // namespace
-
-void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
-  if (const auto* commit = std::get_if<Commit>(&op.body))
-    return AppendCommit(op, *commit, number, out);
-  const std::string body = EncodeBody(op.body);
-  AppendRecordHead(op, number, body.size(), out);
-  out.append(body);
-}
-
-namespace {
-
 /// @param decoded a fresh one
 Status DecodeInto(Bytes record, DecodedRecord& decoded) {
   std::optional<uint64_t> time_ns;
@@ -177,6 +159,14 @@ Status DecodeInto(Bytes record, DecodedRecord& decoded) {
 }
 
 }  // namespace
+
+void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    return AppendCommit(op, *commit, number, out);
+  const std::string body = EncodeBody(op.body);
+  AppendRecordHead(op, number, body.size(), out);
+  out.append(body);
+}
 
 Result<DecodedRecord> DecodeRecord(Bytes record) {
   Result<DecodedRecord> decoded;  // filled where it is returned: moving a record is not cheap

@@ -310,57 +310,19 @@ void Fields(auto& field, Like<SharedMemoryLook> auto& m) {
 }
 
 void Fields(auto& field, Like<SequenceSummary> auto& m) {
-  field(1, m.sequence.producer);
-  field(2, m.sequence.writer);
-  field(3, m.buffer);
-  field(4, m.commits);
-  field(5, m.chunks);
-  field(6, m.packets);
-  field(7, m.bytes);
-  field(8, m.patches);
-  field(9, m.first_time_ns);
-  field(10, m.last_time_ns);
-  field(11, m.set_up);
+  NumberFields(field, m.sequence.producer, m.sequence.writer, m.buffer, m.commits, m.chunks,
+               m.packets, m.bytes, m.patches, m.first_time_ns, m.last_time_ns, m.set_up);
 }
 
 void Fields(auto& field, Like<LifeEvent> auto& m) {
-  field(1, m.time_ns);
-  field(2, m.record);
-  field(3, m.kind);
-  field(4, m.change);
-  field(5, m.session);
-  field(6, m.producer);
-  field(7, m.instance);
-  field(8, m.instances);
-  field(9, m.buffer);
-  field(10, m.flush);
-  field(11, m.flags);
-  field(12, m.clone);
-  field(13, m.flag);
-  field(14, m.size);
-  field(15, m.name);
-  field(16, m.detail);
+  NumberFields(field, m.time_ns, m.record, m.kind, m.change, m.session, m.producer, m.instance,
+               m.instances, m.buffer, m.flush, m.flags, m.clone, m.flag, m.size, m.name, m.detail);
 }
 
 void Fields(auto& field, Like<SessionSummary> auto& m) {
-  field(1, m.header);
-  field(2, m.first_record);
-  field(3, m.records);
-  field(4, m.first_time_ns);
-  field(5, m.last_time_ns);
-  field(6, m.counts);
-  field(7, m.buffers);
-  field(8, m.producers);
-  field(9, m.sequences);
-  field(10, m.chunks);
-  field(11, m.chunk_bytes);
-  field(12, m.patches);
-  field(13, m.recorder_gaps);
-  field(14, m.truncated);
-  field(15, m.life);
-  field(16, m.has_life);
-  field(17, m.end);
-  field(18, m.verdicts);
+  NumberFields(field, m.header, m.first_record, m.records, m.first_time_ns, m.last_time_ns,
+               m.counts, m.buffers, m.producers, m.sequences, m.chunks, m.chunk_bytes, m.patches,
+               m.recorder_gaps, m.truncated, m.life, m.has_life, m.end, m.verdicts);
 }
 
 }  // namespace ringscope

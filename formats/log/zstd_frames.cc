@@ -5,7 +5,6 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"

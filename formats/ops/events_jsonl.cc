@@ -1,7 +1,5 @@
 #include "formats/ops/events_jsonl.h"
 
-#include <fmt/format.h>
-
 #include <iterator>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -15,7 +14,6 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/engine/engine.h"
-#include "core/perfetto/commit_request.h"
 #include "formats/io/byte_stream.h"
 #include "formats/json/json.h"
 #include "formats/json/key_reader.h"

@@ -10,7 +10,6 @@
 #include <sstream>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"

@@ -9,7 +9,6 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/read_policy.h"
 #include "core/trace/stat_rows.h"
 #include "formats/descriptors/descriptors.h"

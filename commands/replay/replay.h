@@ -1,5 +1,5 @@
-#ifndef RINGSCOPE_COMMANDS_REPLAY_REPLAY_REPORT_H_
-#define RINGSCOPE_COMMANDS_REPLAY_REPLAY_REPORT_H_
+#ifndef RINGSCOPE_COMMANDS_REPLAY_REPLAY_H_
+#define RINGSCOPE_COMMANDS_REPLAY_REPLAY_H_
 
 #include <map>
 
@@ -18,4 +18,4 @@ void ReportStats(Report& report, const ReplayOutcome& outcome);
 
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_REPLAY_REPLAY_REPORT_H_
+#endif  // RINGSCOPE_COMMANDS_REPLAY_REPLAY_H_
