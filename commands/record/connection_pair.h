@@ -59,7 +59,7 @@ class Turns {
 ///   kOpen ──► kClientGone ──► kDone      the service gets the rest, and closes its end
 ///     └─────► kServiceGone ──► kDone     the client gets the rest
 ///
-/// What it holds: two sockets with what was received and what is to be sent, the tap, and the place
+/// A pair holds two sockets with what was received and what is to be sent, the tap, and the place
 /// of this client among all others: `buffers_`, which its turn is about, and whether it has one.
 ///
 /// A turn: the next frame of the client is read ahead, and the tap names its buffers. Turns gives

@@ -96,7 +96,7 @@ class ProducerTap : public Tap {
     return {};
   }
   bool WantsScrape() const override {
-    // What a producer has for a session that never asks it to flush is never acknowledged.
+    // Chunks for a session that never asks the producer to flush are never acknowledged.
     return IsLeftOut(recording_.instances, producer_);
   }
   void Scrape(FrameSocket& service) override {

@@ -132,7 +132,7 @@ inline constexpr Phase kTransitions[][5] = {
 ///        │              confirmed                             kServed
 ///        └───────────────────────────────────────────────────────┘ replied, or waited long enough
 ///
-/// What it holds: the phase of the turn; the methods and the requests whose replies are missing, of
+/// A tap holds the phase of the turn; the methods and the requests whose replies are missing, of
 /// the client and, with ids from kFirstOwnRequest, of the recorder; and what the client's kind is
 /// about: a producer's memory and buffers, or a consumer's session.
 ///

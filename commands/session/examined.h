@@ -127,7 +127,7 @@ void PrintExamination(Report& report, const Examination& examination, bool brief
 /// fit them, and the worst ones, a paragraph each.
 /// @param all lists all with findings, not the worst alone
 void PrintMany(Report& report, const Examinations& examinations, bool all);
-/// Of what the hole is: a sequence with its title, a buffer, a CPU or a data source.
+/// Returns the owner of a hole: a sequence with its title, a buffer, a CPU or a data source.
 std::string OwnerOf(const Examination& examination, const Hole& hole);
 /// Lists the times of a trace in which something is missing, the first ones.
 void PrintHoles(Report& report, const Examination& trace, size_t most);

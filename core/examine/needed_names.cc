@@ -108,7 +108,6 @@ void NeededNames::AddEvent(uint64_t pid, uint64_t time_ns) {
       processes_.find(thread == process_of_.end() ? static_cast<int32_t>(pid) : thread->second);
   if (found == processes_.end()) return;
   Process& process = found->second;
-  ++process.events;
   process.first_ns = std::min(process.first_ns, time_ns);
   process.last_ns = std::max(process.last_ns, time_ns);
 }
@@ -116,7 +115,7 @@ void NeededNames::AddEvent(uint64_t pid, uint64_t time_ns) {
 std::vector<NeededProcess> NeededNames::Result() const {
   std::vector<NeededProcess> needed;
   for (const auto& [pid, process] : processes_)
-    if (!process.is_in_trace && process.events > 0) needed.push_back(process);
+    if (!process.is_in_trace && process.last_ns > 0) needed.push_back(process);
   std::ranges::stable_sort(needed, std::ranges::greater(), [](const NeededProcess& process) {
     return process.last_ns - process.first_ns;
   });

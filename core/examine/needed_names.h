@@ -15,9 +15,8 @@ namespace ringscope {
 struct NeededProcess {
   int32_t pid = 0;
   std::string name;
-  uint64_t events = 0;
   uint64_t first_ns = UINT64_MAX;  // of its events, by their own clock
-  uint64_t last_ns = 0;
+  uint64_t last_ns = 0;            // 0: it has none
 };
 
 /// Finds the events of ftrace that need a process tree that was lost. Give it to the ledger.

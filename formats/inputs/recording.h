@@ -58,8 +58,9 @@ class RecordingReporter {
 ///   tracing   [── 1 ──]   [──── 2 ──────]      │ [─ 1 ─]
 ///   sessions  1           2                      3         4
 ///
-/// What it holds: the paths, the files that they name with all further parts, in order, and whether
-/// these can be read again: standard input cannot, unless it was spooled. It holds no records.
+/// A recording holds the paths, the files that they name with all further parts, in order, and
+/// whether these can be read again: standard input cannot, unless it was spooled. It holds no
+/// records.
 /// - A run begins with a recording, or where the service was started again within one.
 /// - A session is a tracing session of a run; a run that names none is one session. Sessions are
 ///   counted over all files. Sessions of one run may overlap: each is found by its run and by the
