@@ -7,6 +7,7 @@
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
+#include "core/examine/remedy_texts.h"
 
 namespace ringscope {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedies.h"
+#include "core/examine/remedy_texts.h"
 #include "core/session/read_policy.h"
 
 namespace ringscope {

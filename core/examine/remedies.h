@@ -1,21 +1,18 @@
-#ifndef RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
-#define RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
+#ifndef RINGSCOPE_CORE_EXAMINE_REMEDIES_H_
+#define RINGSCOPE_CORE_EXAMINE_REMEDIES_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/base/sentence.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/op.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
-#include "core/sweep/sweep.h"
 
 namespace ringscope {
 
@@ -142,38 +139,6 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
 /// @param config of the session
 void ChooseChanges(const TraceConfigFacts& config, RemedyList& list);
 
-/// The session's trace config, and how its changes are made.
-struct RemedyConfig {
-  TraceConfigFacts facts;
-  /// Writes the config with the changes as text and reads that. @return a TraceConfig message
-  std::function<Result<std::string>(const std::vector<ConfigChange>&)> with;
-};
-
-/// Replays the session with each remedy that a replay can try, as its config is printed, and notes
-/// what comes out. Sizes become those to recommend where the smallest is known that overwrites
-/// nothing, or that reaches back as far as it is to; those that would take too much memory stay
-/// estimates. Remedies that bring nothing more into the trace are removed, and the others are
-/// ordered by their effect, then by their price. Warns of those that cannot be tried.
-/// @param own choices of the replay as it was; sizes and policies are those of `config`
-Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
-                   RemedyList& list);
-
-/// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
-std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
-/// A sentence for each size that a replay shows to be of no use.
-std::vector<std::string> RefusedTexts(const RemedyList& list);
-/// What is known of losses that no change of the config prevents, each once: "No change of the
-/// config helps: the producer gave ...".
-std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list);
-/// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 wait in the buffer": with a
-/// remedy. @param now without it
-Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now);
-/// Returns the size of the list that keeps all packets of a gap, by a replay, or nullptr.
-const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list);
-/// Names the change of the list that keeps the packets of a gap, "buffers[0].size_kb: 6548", or
-/// what helps that is no change of the config; empty: nothing is known.
-std::string RemedyOf(const Gap& gap, const RemedyList& list);
-
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_CORE_REMEDIES_REMEDIES_H_
+#endif  // RINGSCOPE_CORE_EXAMINE_REMEDIES_H_
