@@ -38,9 +38,10 @@ endif()
 
 # Optimized in full in a release: what is hot. The rest has the flags of the preset: it is as fast at
 # -O1, and tests build in less time at -O0.
+set(RS_HOT "-O3" CACHE STRING "Optimization of what is hot, in a Release build")
 function(rs_hot)
   foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${RS_HOT}>)
   endforeach()
 endfunction()
 
@@ -74,11 +75,9 @@ function(rs_folder name)
   if(name MATCHES "core|formats")
     set(is_hot TRUE)
     rs_hot(rs_${name})
-    if(RS_TESTS)
-      # The linker keeps the first of equal inline functions: those of the folders that are hot.
-      target_link_options(rs_${name} INTERFACE
-                          "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
-    endif()
+    # The linker keeps the first of equal inline functions: those of the folders that are hot.
+    target_link_options(rs_${name} INTERFACE
+                        "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
   endif()
 
   if(helpers)
