@@ -9,6 +9,7 @@
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {
@@ -309,6 +310,12 @@ void ExamineEmpty(Examiner& examiner) {
                        : Say("Nothing that a producer wrote is in the trace ({} of the service).",
                              Number("packets", facts.all.packets, "packet")),
                    {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
+  if (examiner.config.trigger_mode == TriggerMode::kStart && facts.triggers.empty()) {
+    finding.cause =
+        "The config starts its data sources by a trigger (START_TRACING), and none came.";
+    finding.remedy = "Activate one of the config's triggers within its trigger_timeout_ms.";
+    return;
+  }
   if (facts.all.packets == 0)
     finding.remedy =
         "Look whether the session began, whether its trigger came, if it has one, and whether the "
@@ -324,6 +331,12 @@ void ExamineEmpty(Examiner& examiner) {
   for (const SourceAccount& source : examiner.sources)
     if (!source.why.empty()) reasons += Say(" {}: {}", Printable(source.name), source.why);
   if (!reasons.empty()) {
+    const bool has_all = std::ranges::none_of(
+        examiner.sources, [](const SourceAccount& source) { return source.why.empty(); });
+    if (has_all) {
+      finding.cause = {};
+      reasons.text.erase(0, 1);
+    }
     finding.cause += reasons;
     finding.remedy = examiner.sources.front().change;
   }
@@ -416,6 +429,14 @@ void ExamineService(Examiner& examiner) {
                  {.proof = "invalid_packets of the service's statistics.", .weight = invalid});
 }
 
+/// Returns true if a sequence has packets that are events, with a time or without.
+bool HasEvents(const TraceFacts& facts) {
+  return std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
+    return std::ranges::any_of(
+        sequence.contents, [](const ContentAmount& one) { return KindOf(one.content).has_events; });
+  });
+}
+
 }  // namespace
 
 void ExamineFile(Examiner& examiner) {
@@ -429,6 +450,10 @@ void ExamineFile(Examiner& examiner) {
                          Number("own_packets", facts.own_packets, "packet")));
   else if (facts.data_packets == 0 && !asks_for_nothing)
     ExamineEmpty(examiner);
+  else if (facts.IsOfTool() && !facts.all.span && facts.error_count == 0 && !HasEvents(facts))
+    examiner.Add("trace.empty",
+                 "The trace has no event: its packets only describe tracks, processes or names.",
+                 {.harm = Harm::kWarning, .remedy = "Write events, each with a timestamp."});
 }
 
 void ExamineSession(Examiner& examiner) {
