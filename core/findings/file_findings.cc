@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
@@ -327,17 +328,21 @@ void ExamineEmpty(Examiner& examiner) {
             Number("producers_connected", facts.service.producers_connected, "producer"),
             Number("data_sources_registered", facts.service.data_sources_registered, "data source"),
             Number("data_sources_seen", facts.service.data_sources_seen));
-  Sentence reasons;  // of each data source
-  for (const SourceAccount& source : examiner.sources)
-    if (!source.why.empty()) reasons += Say(" {}: {}", Printable(source.name), source.why);
+  std::vector<std::pair<std::string, Sentence>> groups;  // data sources with the same reason
+  for (const SourceAccount& source : examiner.sources) {
+    if (source.why.empty()) continue;
+    const auto same = std::ranges::find_if(
+        groups, [&](const auto& group) { return group.second.text == source.why.text; });
+    if (same == groups.end())
+      groups.emplace_back(Printable(source.name), source.why);
+    else
+      same->first += ", " + Printable(source.name);
+  }
+  Sentence reasons;
+  for (const auto& [names, why] : groups) reasons += Say(" {}: {}", names, why);
   if (!reasons.empty()) {
-    const bool has_all = std::ranges::none_of(
-        examiner.sources, [](const SourceAccount& source) { return source.why.empty(); });
-    if (has_all) {
-      finding.cause = {};
-      reasons.text.erase(0, 1);
-    }
-    finding.cause += reasons;
+    reasons.text.erase(0, 1);
+    finding.cause = reasons;
     finding.remedy = examiner.sources.front().change;
   }
 }

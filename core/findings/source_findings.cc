@@ -461,17 +461,21 @@ void ExaminePerf(Examiner& examiner, const MachineFacts& machine) {
 struct HeapReport {
   ContentStat stat;
   Harm harm;
-  const char* text;  // after the number of processes
+  const char* text;         // after the number of processes
+  const char* remedy = "";  // empty: that of the rule
 };
 constexpr HeapReport kHeapReports[] = {
     {"heapprofd_buffer_overran"_stat, Harm::kDataLoss,
      "ends early: the buffer between the process and heapprofd was full."},
     {"heapprofd_buffer_corrupted"_stat, Harm::kError, "has a corrupted buffer."},
     {"heapprofd_rejected_concurrent"_stat, Harm::kError,
-     "was refused: another session profiled the process at the same time."},
-    {"heapprofd_hit_guardrail"_stat, Harm::kError, "was ended by a guardrail of heapprofd."},
+     "was refused: another session profiled the process at the same time.",
+     "End the other session, and record again."},
+    {"heapprofd_hit_guardrail"_stat, Harm::kError, "was ended by a guardrail of heapprofd.",
+     "A larger sampling_interval_bytes, max_heapprofd_memory_kb or max_heapprofd_cpu_secs."},
     {"heapprofd_client_disconnected"_stat, Harm::kInfo,
-     "ends before the session: the process ended, or closed its connection."},
+     "ends before the session: the process ended, or closed its connection.",
+     "None, if the process was meant to end."},
 };
 
 void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
@@ -479,11 +483,11 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
   for (const HeapReport& report : kHeapReports) {
     const IndexSum dumps = SumOf(machine, report.stat);
     if (dumps.sum == 0) continue;
-    Finding& finding =
-        examiner.Add("heap.profile",
-                     Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
-                         dumps.Where("pid"), report.text),
-                     {.harm = report.harm, .proof = kProof, .weight = dumps.sum});
+    Finding& finding = examiner.Add(
+        "heap.profile",
+        Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
+            dumps.Where("pid"), report.text),
+        {.harm = report.harm, .proof = kProof, .remedy = report.remedy, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
     if (report.stat != "heapprofd_buffer_overran"_stat) continue;
     finding.remedy =
