@@ -270,10 +270,12 @@ void ExamineSilentSources(Examiner& examiner) {
     examiner.Add(
         "source.silent",
         Say("The data source '{}' delivered nothing. {}", Printable(source.name), source.why),
-        {.where = BufferName(examiner.config, source.buffer),
-         .proof = source.state == SourceState::kNoEvents
-                      ? "ftrace_stats of the trace."
-                      : "The config asks for it, and no packet has a field that it writes.",
+        {.where = Say("{}, {}", Printable(source.name), BufferName(examiner.config, source.buffer)),
+         .proof = source.state != SourceState::kNoEvents
+                      ? "The config asks for the data source, and no packet has a field that it "
+                        "writes."
+                  : source.name == kFtraceSource ? "ftrace_stats of the trace."
+                                                 : "track_descriptor packets, and no event.",
          .remedy = source.change});
   }
 }
