@@ -87,6 +87,7 @@ constexpr Kind kKinds[] = {
     {"app-without-categories", "warning", "described tracks and wrote no event"},
     {"start-trigger-never-came", "error", "Nothing that a producer wrote is in the trace"},
     {"profiled-process-not-found", "error", "Nothing that a producer wrote is in the trace"},
+    {"device-slept", "info", "There is no event from 4.950 s to 52.000 s"},
     {"clone-of-a-ring-of-gigabytes", "info", "Only the last 9.930 s of 1 h 23 min are left."},
     {"full-memory-of-an-app", "data_loss", "Packets are missing at 10 places"},
 };
@@ -123,6 +124,8 @@ TEST(TracesOfPeople, TheCauseAndTheRemedyFitTheTrace) {
             "The config starts its data sources by a trigger (START_TRACING), and none came.");
   EXPECT_THAT(LineOf("profiled-process-not-found", "Change"), HasSubstr("may be profiled"));
   EXPECT_THAT(LineOf("full-memory-of-an-app", "Change"), HasSubstr("shmem_size_hint_kb"));
+  EXPECT_EQ(LineOf("device-slept", "Why"),
+            "The device slept for 40.000 s of the session, by its clocks.");
   EXPECT_EQ(LineOf("clone-of-a-ring-of-gigabytes", "Size"), "") << "no buffer can be so large";
 }
 

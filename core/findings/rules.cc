@@ -229,7 +229,7 @@ constexpr std::array kRules = {
          "Record with a relay service that synchronizes clocks."},
     Rule{"order.gap", Harm::kWarning, "Groups of events far from each other",
          "More than half of the trace has no event. It is info where a sequence has events on both "
-         "sides: nothing happened there, or the device slept.",
+         "sides, so that nothing happened there, or where the clocks show that the device slept.",
          "Look at the clocks of what wrote the groups."},
     Rule{"order.late", Harm::kError, "Events come too late for the sorter",
          "Trace processor sorts a streamed trace in windows between flushes; events older than "
