@@ -89,7 +89,7 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
 /// Examinations of the inputs of a command line.
 struct ExaminedInputs {
   Examinations examinations;
-  bool are_many = false;                 // of several inputs or a folder: without their evidence
+  bool are_many = false;  // of several inputs or a folder: without their evidence
   /// Files of folders without the name of a trace or a log, and members of archives.
   std::vector<std::string> passed_over;
 
