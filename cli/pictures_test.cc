@@ -34,7 +34,7 @@ const PictureCase kPictures[] = {
     {"chunks-broken",
      "ringscope graph testdata/inputs/lossy.ops.jsonl --full -o picture.svg",
      60,
-     {"41 chunks", "36 read, 1 readable, 4 overwritten"}},
+     {"41 chunks", "36 read, 1 waiting (readable), 4 overwritten"}},
     {"chunks-full",
      "ringscope graph testdata/captures/two-buffers-v2/session.ops.jsonl.zst --seq 2:2 --full -o "
      "picture.svg",

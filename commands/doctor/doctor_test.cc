@@ -97,7 +97,11 @@ TEST(Doctor, EachTraceOfAnArchive) {
                {"FS/b", ReadTestdata("captures/lossless-v2/trace.pftrace.zst")}});
   TempFolder folder;
   const std::string path = folder.Write("report.zip", zip);
-  const Json traces = DocumentOf({path})["traces"];
+  const Json document = DocumentOf({path});
+  EXPECT_EQ(document["passed_over"], Json::array({path + ":main.txt"}));
+  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({path}).out),
+              HasSubstr("1 file of other kinds was passed over: " + path + ":main.txt"));
+  const Json& traces = document["traces"];
   EXPECT_THAT(TextsOf(traces, "input"),
               ElementsAre(path + ":FS/a.pftrace", path + ":FS/broken.pftrace", path + ":FS/b"));
   EXPECT_TRUE(traces[1].contains("error"));
@@ -160,7 +164,7 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   EXPECT_EQ(testing::ParsedJson(whole.out)["groups"].size(), 2u);
   EXPECT_EQ(testing::ParsedJson(whole.out)["passed_over"], Json::array({folder.path() + "/e.txt"}));
   const Ran text = RunDoctorOn({folder.path()});
-  EXPECT_THAT(text.out, HasSubstr("1 file without the name of a trace or a log was passed over:"));
+  EXPECT_THAT(text.out, HasSubstr("1 file of other kinds was passed over:"));
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
                     HasSubstr("     1  error: not readable;"),
@@ -303,9 +307,9 @@ TEST(Doctor, NamesOfDataSources_AreCheckedWhereALogHasThem) {
                                           "buffers { size_kb: 4096 }\n"
                                           "data_sources { config { name: \"track_event\" } }\n"
                                           "data_sources { config { name: \"linux.ftrce\" } }\n");
-  EXPECT_THAT(
-      WithoutLineBreaks(RunDoctorOn({"--config", config}).out),
-      HasSubstr("Perfetto has no data source 'linux.ftrce': 'linux.ftrace' has the nearest"));
+  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--config", config}).out),
+              HasSubstr("No data source is known by the name 'linux.ftrce'; the nearest known name "
+                        "is 'linux.ftrace'"));
   const std::string log = std::string(RS_TESTDATA) + "/inputs/life.ops.jsonl";
   EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({"--all", "--config", config, log}).out),
               HasSubstr("'linux.ftrce'; did you mean 'linux.ftrace'?"));

@@ -30,8 +30,8 @@ constexpr Kind kKinds[] = {
     {"chunks-discarded-is-cumulative", "data_loss", "refused 1 chunk"},
     {"discard-v1-long-trace-lost-nothing", "warning", "0 chunks were discarded here",
      "buffers[0].fill_policy"},
-    {"synthetic-events-on-sequence-1", "ok", "A tool wrote it"},
-    {"synthetic-events-on-sequence-77", "ok", "it had no buffers that could lose something"},
+    {"synthetic-events-on-sequence-1", "ok", "A tool wrote the file"},
+    {"synthetic-events-on-sequence-77", "ok", "no buffer could lose anything"},
     {"interned-names-without-cleared-state", "warning", "12 events have no name"},
     {"ftrace-without-events", "warning",
      "linux.ftrace records nothing: its config names no event and no atrace category."},
@@ -67,7 +67,7 @@ constexpr Kind kKinds[] = {
      "incremental_state_config.clear_period_ms"},
     {"first-seconds-empty", "warning", "from 0 to 3.500 s: the data sources took 3.000 s to start"},
     {"cpus-begin-at-different-times", "warning", "40 of 150 events of the kernel are before CPU 1"},
-    {"tool-with-clock-snapshot", "ok", "A tool wrote it"},
+    {"tool-with-clock-snapshot", "ok", "A tool wrote the file"},
     {"tool-sets-state-late", "data_loss",
      "5 of 10 packets that need incremental state cannot be used (50.0%): the tool"},
     {"discard-v2-into-file-full", "data_loss", "nothing was recorded after 2.910 s",
@@ -81,6 +81,15 @@ constexpr Kind kKinds[] = {
      "3 events are 11 min 40 s older than the session's start."},
     {"log-events-before-time-0", "error", "1 (events with a time before 0"},
     {"old-service-ends-early", "info", "The events end at 4.910 s"},
+    {"hole-flush-period-is-ignored", "data_loss", "No event is left from 4.0 ms to 8 min 20 s.",
+     "buffers[0].size_kb 4096 -> 131072"},
+    {"tool-with-descriptors-only", "warning", "The trace has no event"},
+    {"app-without-categories", "warning", "described tracks and wrote no event"},
+    {"start-trigger-never-came", "error", "Nothing that a producer wrote is in the trace"},
+    {"profiled-process-not-found", "error", "Nothing that a producer wrote is in the trace"},
+    {"device-slept", "info", "There is no event from 4.950 s to 52.000 s"},
+    {"clone-of-a-ring-of-gigabytes", "info", "Only the last 9.930 s of 1 h 23 min are left."},
+    {"full-memory-of-an-app", "data_loss", "Packets are missing at 10 places"},
 };
 
 std::string PathOf(const std::string& name) { return std::string(RS_TESTDATA) + "/traces/" + name; }
@@ -99,6 +108,25 @@ TEST(TracesOfPeople, TheFirstSentenceIsTrue) {
     const bool is_found = trace["severity"] != "ok" && trace["severity"] != "info";
     EXPECT_EQ(ran.code, is_found ? ExitCode::kNotice : ExitCode::kClean);
   }
+}
+
+/// Returns the line of the answer with this label; empty: there is none.
+std::string LineOf(const std::string& name, const std::string& label) {
+  const Ran ran = RunCommand(DoctorCommand(), {"--format", "json", PathOf(name + ".pftrace")});
+  const Json document = testing::ParsedJson(ran.out);
+  for (const Json& line : document["traces"][0]["answer"]["lines"])
+    if (line["label"] == label) return line["text"];
+  return "";
+}
+
+TEST(TracesOfPeople, TheCauseAndTheRemedyFitTheTrace) {
+  EXPECT_EQ(LineOf("start-trigger-never-came", "Why"),
+            "The config starts its data sources by a trigger (START_TRACING), and none came.");
+  EXPECT_THAT(LineOf("profiled-process-not-found", "Change"), HasSubstr("may be profiled"));
+  EXPECT_THAT(LineOf("full-memory-of-an-app", "Change"), HasSubstr("shmem_size_hint_kb"));
+  EXPECT_EQ(LineOf("device-slept", "Why"),
+            "The device slept for 40.000 s of the session, by its clocks.");
+  EXPECT_EQ(LineOf("clone-of-a-ring-of-gigabytes", "Size"), "") << "no buffer can be so large";
 }
 
 // A period of a day or more is a plain ring: trace processor counts no bytes of a long trace.
@@ -121,7 +149,7 @@ TEST(TracesOfPeople, TheAnswerHasTheCauseOfItsHeadline) {
     return RunCommand(DoctorCommand(), {"--brief", PathOf(name)}).out;
   };
   EXPECT_THAT(lines_of("ftrace-in-use.pftrace"),
-              HasSubstr("Why      Data sources may have been started, and wrote nothing"));
+              HasSubstr("Why      linux.ftrace: Not even its statistics are there"));
   // A ring that wrapped is not why the CPUs' data begin at different times.
   EXPECT_THAT(lines_of("cpus-begin-at-different-times.pftrace"),
               HasSubstr("Buffer   A ring keeps the newest data"));
@@ -135,6 +163,10 @@ TEST(TracesOfPeople, HolesAreSelected) {
   EXPECT_THAT(rows_of("--from", "8s").out, HasSubstr(",CPU 0,"));
   EXPECT_THAT(rows_of("--to", "8s").out, Not(HasSubstr("CPU 0")));
   EXPECT_THAT(rows_of("--seq", "com.app").out, Not(HasSubstr("CPU 0")));
+  EXPECT_THAT(RunCommand(GapsCommand(),
+                         {"--seq", "com.app", PathOf("ftrace-lost-on-one-of-two-cpus.pftrace")})
+                  .out,
+              HasSubstr("Holes: the filters select none of "));
   EXPECT_THAT(rows_of("--seq", "2:1").error, HasSubstr("name sequences by their id or a part"));
   EXPECT_THAT(rows_of("--config", "any").error, HasSubstr("no replay that can be changed"));
   const auto holes_of = [](const char* option, const char* value) {

@@ -76,8 +76,7 @@ TEST(TraceHoles, SayWhatIsMissing) {
   const auto slices = SlicesAfter(WithHoles(folder, ring).out, ring.size());
   EXPECT_THAT(slices,
               Contains(StartsWith("lost: missing beginning, overwritten (before its first")));
-  EXPECT_THAT(slices,
-              Contains(StartsWith("unusable: 2,054 packets, names that they need were lost")));
+  EXPECT_THAT(slices, Contains(StartsWith("unusable: 2,054 packets whose names were lost")));
   EXPECT_THAT(slices, Contains(StartsWith("overwritten: 6.14 MiB of 6.39 MiB")));
   const std::string streamed = CapturedTrace("stream-v2");
   EXPECT_THAT(SlicesAfter(WithHoles(folder, streamed).out, streamed.size()),

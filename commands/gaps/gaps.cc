@@ -194,9 +194,12 @@ Result<ExitCode> ReportTraceGaps(const GapsArgs& args, Context& context) {
   if (!is_one && (args.filter.selects() || !args.of_trace.empty() || args.format == Format::kCsv))
     return Fail(ErrorCode::kUsage, "holes can be selected, and listed as CSV, of one trace only",
                 {}, "name one trace");
-  for (Examination& examination : examined.examinations)
-    std::erase_if(examination.holes,
-                  [&](const Hole& hole) { return !Keeps(args, examination, hole); });
+  size_t left_out = 0, left = 0;
+  for (Examination& examination : examined.examinations) {
+    left_out += std::erase_if(examination.holes,
+                              [&](const Hole& hole) { return !Keeps(args, examination, hole); });
+    left += examination.holes.size();
+  }
   if (args.format == Format::kCsv) {
     context.console.Print(CsvTitles(kColumns));
     for (const Examination& examination : examined.examinations)
@@ -213,6 +216,8 @@ Result<ExitCode> ReportTraceGaps(const GapsArgs& args, Context& context) {
       const ExitCode code,
       ReportExaminations(context, args.format, examined, args.gate, /*brief=*/false, args.all));
   Report report(context.console, args.format, "gaps");
+  if (report.is_text() && left_out > 0 && left == 0)
+    report.Paragraph(fmt::format("\nHoles: the filters select none of {}.", left_out));
   if (report.is_text() && !args.all && is_one)
     for (const Examination& examination : examined.examinations)
       PrintHoles(report, examination, kHolesListed);

@@ -16,9 +16,13 @@ namespace {
 constexpr size_t kInfoIndent = 2;
 
 uint64_t Duration(const SessionSummary& session) {
-  return session.first_time_ns && session.last_time_ns
-             ? *session.last_time_ns - *session.first_time_ns
-             : 0;
+  const uint64_t last = session.last_time_ns.value_or(0);
+  return last - std::min(StartOf(session).value_or(last), last);
+}
+
+/// Returns how many tracing sessions --session counts in it.
+uint64_t TracingSessions(const SessionSummary& session) {
+  return std::max(session.counts[OpKindOf<SessionStarted>()], uint64_t{1});
 }
 
 /// "7 to 9", "7", "from 7", "3, position unknown", "unknown"
@@ -83,7 +87,13 @@ void ReportFacts(Report& report, const SessionSummary& session) {
                {"recorder_gaps", session.recorder_gaps},
                {"truncated", session.truncated}});
   if (session.first_time_ns) {
-    report.Fact("duration", DurationCell(Duration(session)));
+    const uint64_t before = StartOf(session).value_or(0) - *session.first_time_ns;
+    report.Fact(
+        "duration",
+        {fmt::format(
+             "{}{}", HumanDuration(Duration(session)),
+             before == 0 ? "" : fmt::format("; its log begins {} earlier", HumanDuration(before))),
+         Duration(session)});
     report.Fact("time",
                 fmt::format("{} to {} ns{}{}", *session.first_time_ns, *session.last_time_ns,
                             header.clock.empty() ? "" : ", ", Printable(header.clock)));
@@ -183,9 +193,13 @@ void ReportSequences(Report& report, const SessionSummary& session) {
         "  There are more sequences than can be listed; the totals above include all of them.\n");
 }
 
+/// @param number of its first tracing session
 void ReportSession(Report& report, uint64_t number, const SessionSummary& session) {
-  report.Heading(fmt::format("session {}", number));
-  report.Data("session", number);
+  const uint64_t sessions = TracingSessions(session);
+  report.Heading(sessions == 1 ? fmt::format("session {}", number)
+                               : fmt::format("a recording of sessions {} to {}", number,
+                                             number + sessions - 1));
+  report.Data({{"session", number}, {"tracing_sessions", sessions}});
   ReportFacts(report, session);
   ReportBuffers(report, session);
   ReportProducers(report, session);
@@ -207,9 +221,16 @@ std::string IntegrityText(const LogInfo& info) {
                              : "no damage found, but no index for the whole file";
 }
 
+/// Returns how many sessions a log has, as --session and all other commands count them.
+uint64_t SessionsOf(const LogInfo& info) {
+  uint64_t sessions = 0;
+  for (const SessionSummary& session : info.sessions) sessions += TracingSessions(session);
+  return sessions;
+}
+
 /// Reports what a log holds.
 /// @param path that was asked for @param parts the files that `info` is of
-/// @param only a session's number, from 1; absent: all
+/// @param only the number of a session of the recording that is shown, from 1; absent: all
 void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
                 std::optional<uint64_t> only) {
   report.Title(Printable(path), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
@@ -226,9 +247,12 @@ void ReportInfo(Report& report, const std::string& path, const LogParts& parts, 
   for (const SessionSummary& session : info.sessions)
     if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
   report.Data("sessions", Json::array());
-  for (size_t i = 0; i < info.sessions.size(); ++i) {
-    if (only && *only != i + 1) continue;
-    report.AddItem("sessions", [&] { ReportSession(report, i + 1, info.sessions[i]); });
+  uint64_t number = 1;
+  for (const SessionSummary& session : info.sessions) {
+    const uint64_t next = number + TracingSessions(session);
+    if (!only || (*only >= number && *only < next))
+      report.AddItem("sessions", [&] { ReportSession(report, number, session); });
+    number = next;
   }
 }
 
@@ -278,8 +302,10 @@ void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t cou
 std::string ExtentText(const LogInfo& info) {
   uint64_t records = 0;
   for (const SessionSummary& session : info.sessions) records += session.records;
-  std::string text = fmt::format("{}, {}, {}", Count(info.sessions.size(), "session"),
-                                 Count(records, "record"), HumanSize(info.file_bytes));
+  const uint64_t sessions = SessionsOf(info);
+  std::string text = Count(sessions, "session");
+  if (sessions > info.sessions.size()) text += " in " + Count(info.sessions.size(), "recording");
+  text += fmt::format(", {}, {}", Count(records, "record"), HumanSize(info.file_bytes));
   if (info.data_frames > 0) text += fmt::format(" in {}", Count(info.data_frames, "frame"));
   if (info.raw_bytes > 0) text += fmt::format(" ({} raw)", HumanSize(info.raw_bytes));
   return text;
@@ -344,8 +370,8 @@ Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optio
                           progress.Update(done, total);
                         }));
   }
-  if (only && *only > info->sessions.size())
-    return tl::unexpected(NoSession(*only, info->sessions.size(), log));
+  if (only && *only > SessionsOf(*info))
+    return tl::unexpected(NoSession(*only, SessionsOf(*info), log));
   ReportInfo(report, log, parts, *info, only);
   WarnOfDamage(context.console, log, info->damage, info->damage_count);
   const bool starts = std::ranges::all_of(

@@ -38,6 +38,9 @@ void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t cou
 
 // Events of a session.
 
+/// Returns the time from which those of the events count; absent: no record has one.
+std::optional<uint64_t> StartOf(const SessionSummary& session);
+
 /// "periodic", "before the stop, by the perfetto command"; empty: not known.
 std::string FlushReasonText(uint64_t flags);
 
@@ -48,7 +51,8 @@ std::string BufferNameIn(const SessionSummary& session, BufferId id,
                          std::optional<uint64_t> set_up = {});
 
 /// Reports what happened in a session: lines for people, `events`, `configs` and `flushes` for
-/// programs. Of many events alike the first ones have a line each, and one line counts the others.
+/// programs. Of many events alike the first ones and the last one have a line each, and one line
+/// counts the others.
 void ReportEvents(Report& report, const SessionSummary& session);
 
 }  // namespace ringscope

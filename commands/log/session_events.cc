@@ -105,12 +105,6 @@ std::string ConfigText(const LifeEvent& config) {
   return text;
 }
 
-/// Returns the time from which those of the events count: the session's start, if it is there.
-std::optional<uint64_t> StartOf(const SessionSummary& session) {
-  const auto start = std::ranges::find(session.life, SessionChange::kStarted, &LifeEvent::change);
-  return start == session.life.end() || !start->time_ns ? session.first_time_ns : start->time_ns;
-}
-
 /// Prints a session's events in order.
 class EventLines {
  public:
@@ -142,7 +136,7 @@ class EventLines {
   struct Group {
     uint64_t shown = kShownAlike;
     uint64_t count = 0;
-    std::string last_shown;
+    std::string last_shown, last;
     std::optional<uint64_t> last_ns;
   };
 
@@ -166,16 +160,19 @@ class EventLines {
     Group& alike = groups_[group];
     alike.shown = shown;
     alike.last_ns = time_ns;
+    alike.last = text;
     if (++alike.count > shown) return;
     alike.last_shown = text;
     PrintLine(SecondsText(time_ns), text);
   }
   void EndGroups() {
-    for (const auto& [name, group] : groups_)
-      if (group.count > group.shown)
-        PrintLine("", fmt::format("and {} more like \"{}\", until {}",
-                                  WithCommas(group.count - group.shown), group.last_shown,
-                                  SecondsText(group.last_ns)));
+    for (const auto& [name, group] : groups_) {
+      if (group.count <= group.shown) continue;
+      // The last of them has a line of its own.
+      if (const uint64_t between = group.count - group.shown - 1; between > 0)
+        PrintLine("", fmt::format("{} more like \"{}\"", WithCommas(between), group.last_shown));
+      PrintLine(SecondsText(group.last_ns), group.last);
+    }
     groups_.clear();
   }
 
@@ -298,6 +295,12 @@ void ReportConfigs(Report& report, const SessionSummary& session) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> StartOf(const SessionSummary& session) {
+  if (session.start_ns) return session.start_ns;
+  const auto start = std::ranges::find(session.life, SessionChange::kStarted, &LifeEvent::change);
+  return start == session.life.end() || !start->time_ns ? session.first_time_ns : start->time_ns;
+}
 
 std::string BufferNameIn(const SessionSummary& session, BufferId id,
                          std::optional<uint64_t> set_up) {

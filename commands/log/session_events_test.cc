@@ -84,7 +84,7 @@ TEST(InfoOfSession, ManyAlike_AreCounted) {
   const std::string text = LifeText(log);
   EXPECT_THAT(text, HasSubstr("producer 6 'p' connects"));
   EXPECT_THAT(text, Not(HasSubstr("producer 7 'p' connects")));
-  EXPECT_THAT(text, HasSubstr("and 94 more like \"producer 6"));
+  EXPECT_THAT(text, HasSubstr("93 more like \"producer 6"));
 }
 
 /// The words from "Not complete" to the end of the sentence.
@@ -120,6 +120,36 @@ TEST(LogThatWasNotClosed, VerifyAndInfoSayTheSame) {
     }
     EXPECT_EQ(CountOf(verify.out, "damaged in 1 place"), CountOf(info.out, "damaged in 1 place"));
   }
+}
+
+// All commands count tracing sessions; a log's text says in how many recordings they are.
+TEST(InfoOfSession, TwoTracingSessions_AreCountedAsOtherCommandsDo) {
+  std::string log;
+  for (const int session : {1, 2})
+    log += fmt::format(R"({{"op":"session_start","ts":{}000000,"session":{}}})"
+                       "\n",
+                       session, session);
+  const TempFolder folder;
+  const std::string path = folder.Write("two.ops.jsonl", log);
+  const Ran ran = RunCommand(InfoCommand(), {path, "--session", "2"});
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("2 sessions in 1 recording, 2 records"));
+  EXPECT_THAT(ran.out, HasSubstr("a recording of sessions 1 to 2"));
+  EXPECT_THAT(RunCommand(InfoCommand(), {path, "--session", "3"}).error,
+              HasSubstr("the input has 2 sessions"));
+}
+
+// Times count from the session's start, as in all other commands, also in logs without a record of
+// it.
+TEST(InfoOfSession, TimesCountFromTheFirstRecordThatIsNotOfAProducer) {
+  const std::string text =
+      LifeText(R"({"op":"producer","ts":1000000000,"producer":1,"name":"p"})"
+               "\n"
+               R"({"op":"writer","ts":1500000000,"producer":1,"writer":1,"buffer":1})"
+               "\n"
+               R"({"op":"disconnect","ts":3500000000,"producer":1})"
+               "\n");
+  EXPECT_THAT(text, HasSubstr("2.000 s; its log begins 500.0 ms earlier"));
+  EXPECT_THAT(text, HasSubstr("-0.500  producer 1 'p' connects"));
 }
 
 // A restarted service numbers its buffers from 1 again.

@@ -465,7 +465,7 @@ Command RecordCommand() {
       "record",
       "Record a live session, between its producers and the service",
       "Runs between producers and Perfetto's tracing service: producers connect to ringscope, "
-      "which forwards everything they send to the service. It logs what they commit: chunks "
+      "which forwards everything they send to the service. The log has what they commit: chunks "
       "from shared memory, patches, flushes, writers and data sources. If the consumer also "
       "connects to ringscope, its trace config and reads are logged as well. The service's "
       "scraping of uncommitted chunks cannot be observed; therefore it is switched off for "

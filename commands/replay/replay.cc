@@ -128,7 +128,7 @@ BufferRows AccountRows(const std::map<BufferId, LedgerTotals>& accounts) {
       {"", "places where writers dropped", "packets.places",
        of([](Totals t) { return t[Fate::kWriterDropped]; }), count, any},
       {"", "folded", "packets.folded", of([](Totals t) { return t[Fate::kFolded]; }), count, any},
-      {"", "left", "packets.left", of([](Totals t) { return t.left(); })},
+      {"", "waiting or unfinished", "packets.left", of([](Totals t) { return t.left(); })},
       {"", "elsewhere", "packets.elsewhere", of([](Totals t) { return t.elsewhere(); }), count,
        any},
       {"", "read twice", "packets.duplicates", of([](Totals t) { return t.duplicates; }), count,
@@ -304,7 +304,7 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
   add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
         As::kCount, any},
        {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
-       {"incomplete", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
+       {"waiting", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
         any}});
   ReportBuffers(report, outcome, rows);
   if (report.is_text()) report.Print(RefusalsText(outcome.service));

@@ -101,7 +101,7 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
     traces.push_back(std::move(one));
     report.Section(Printable(examination.subject.file), rows);
     if (rows.empty() && args.data_loss) report.Print("No counter shows a data loss.\n");
-    if (zeros > 0) report.Print(fmt::format("{} more are 0.\n", zeros));
+    if (zeros > 0) report.Print(fmt::format("{} more counters are 0.\n", zeros));
   }
   report.Data("traces", std::move(traces));
   RS_RETURN_IF_ERROR(report.Finish());
@@ -229,7 +229,7 @@ Command StatsCommand() {
       "stats",
       "Print all counters of a log or a trace, or only the losses",
       "Of a trace: the rows of trace processor's stats table that can be counted without importing "
-      "it, as far as they are not 0; JSON and CSV have the zeros, too. Of a log: replays like "
+      "the trace, and that are not 0; JSON and CSV have the zeros, too. Of a log: replays like "
       "'ringscope replay' and prints the counters of the buffers and the service. "
       "With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "

@@ -436,10 +436,11 @@ Command ReportCommand() {
       "Writes one HTML file on a session of a log or a Perfetto trace: the answer, what to change, "
       "loss over time, the sequences, the largest gaps, buffer sizes, what is wrong with the "
       "trace, and what happened when. Of several inputs or a folder, the page has what doctor "
-      "finds, traces with the same findings in one row, the worst first. It shows what doctor, "
-      "gaps, info, sweep and advise print with '--format json', and has their documents in it. The "
-      "file needs nothing from elsewhere; without JavaScript it has the answers and the largest "
-      "gaps; printed it has two pages.",
+      "finds, traces with the same findings in one row, the worst first. The page shows what "
+      "doctor, gaps, info, sweep and advise print with '--format json', and has their documents in "
+      "it. The "
+      "file needs nothing from elsewhere; without JavaScript the page has the answers and the "
+      "largest gaps; on paper it has two pages.",
       {{"ringscope report session.tblog -o report.html", "A page for a bug report"},
        {"ringscope report trace.pftrace -o report.html", "The same of a trace alone"},
        {"ringscope report traces/ -o report.html", "One page on all traces of a folder"},

@@ -271,17 +271,24 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
   return examinations.Finish();
 }
 
-Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source) {
+Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source,
+                                    std::vector<std::string>& passed_over) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(source)));
   Examinations traces;
   for (const ArchiveMember& member : members) {
-    if (!member.is_trace()) continue;
+    if (!member.is_trace()) {
+      passed_over.push_back(member.path);
+      continue;
+    }
     auto opened = member.open();
     Result<Examinations> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
                                            : tl::unexpected<Error>(std::move(opened).error());
     // Reports in archives have other protobufs beside their traces.
-    if (!sessions && sessions.error().code == ErrorCode::kUnsupported) continue;
+    if (!sessions && sessions.error().code == ErrorCode::kUnsupported) {
+      passed_over.push_back(member.path);
+      continue;
+    }
     if (!sessions) {
       traces.push_back(Unreadable(member.path, sessions.error()));
       continue;
@@ -329,10 +336,11 @@ bool IsLog(Context& context, const std::string& path) {
 }
 
 Result<Examinations> ExamineInput(Context& context, const std::string& path,
-                                  const ReplayChoices& choices, std::optional<uint64_t> session) {
+                                  const ReplayChoices& choices, std::optional<uint64_t> session,
+                                  std::vector<std::string>& passed_over) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   auto& [kind, start, source] = input;
-  if (IsArchive(start)) return ExamineArchive(context, std::move(source));
+  if (IsArchive(start)) return ExamineArchive(context, std::move(source), passed_over);
   // An empty file is what its name says.
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
@@ -401,8 +409,10 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths,
 /// Examines all inputs, on all cores, each on one thread. An input that fails does not stop the
 /// others.
 Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
-                        const ReplayChoices& choices, std::optional<uint64_t> session) {
+                        const ReplayChoices& choices, std::optional<uint64_t> session,
+                        std::vector<std::string>& passed_over) {
   std::vector<Examinations> results(paths.size());
+  std::vector<std::vector<std::string>> others(paths.size());  // members of archives
   size_t done = 0;
   std::mutex mutex;  // of the messages and the progress
   Progress progress(context.console, fmt::format("examining {}", Count(paths.size(), "file")),
@@ -416,7 +426,7 @@ Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
       Context own{console, 1};
       Result<Examinations> examined;
       try {
-        examined = ExamineInput(own, paths[at], choices, session);
+        examined = ExamineInput(own, paths[at], choices, session, others[at]);
       } catch (const std::exception& failed) {  // out of memory, mostly
         examined = Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", failed.what()));
       }
@@ -433,13 +443,15 @@ Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
   });
   Examinations all;
   for (Examinations& result : results) std::ranges::move(result, std::back_inserter(all));
+  for (auto& members : others) std::ranges::move(members, std::back_inserter(passed_over));
   return all;
 }
 
 /// Examines one input. An error names its file.
 Result<Examinations> ExamineOne(Context& context, const std::string& path,
-                                const ReplayChoices& choices, std::optional<uint64_t> session) {
-  return InFile(path, ExamineInput(context, path, choices, session));
+                                const ReplayChoices& choices, std::optional<uint64_t> session,
+                                std::vector<std::string>& passed_over) {
+  return InFile(path, ExamineInput(context, path, choices, session, passed_over));
 }
 
 /// Examines a log together with the trace that came out of it: each shows what the other does not.
@@ -447,6 +459,7 @@ Result<Examinations> ExamineOne(Context& context, const std::string& path,
 std::optional<Examinations> ExaminePair(Context& context, const std::vector<std::string>& paths,
                                         const ReplayChoices& choices,
                                         std::optional<uint64_t> session) {
+  std::vector<std::string> none;
   if (paths.size() != 2 || !choices.reads.like.empty()) return std::nullopt;
   const bool is_first = IsLog(context, paths[0]);
   if (is_first == IsLog(context, paths[1])) return std::nullopt;
@@ -456,7 +469,7 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
   Streams silent{context.console.streams().out, ignored, {}, true};
   Console console(silent);
   Context muted{console, context.threads, context.files};
-  Result<Examinations> examined = ExamineOne(muted, paths[is_first ? 0 : 1], both, session);
+  Result<Examinations> examined = ExamineOne(muted, paths[is_first ? 0 : 1], both, session, none);
   if (!examined) return std::nullopt;
   return *std::move(examined);
 }
@@ -473,7 +486,8 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   if (auto both = ExaminePair(context, paths, choices, session))
     return ExaminedInputs{*std::move(both), false, std::move(passed_over)};
   if (paths.size() == 1) {
-    RS_ASSIGN_OR_RETURN(Examinations one, ExamineOne(context, paths.front(), choices, session));
+    RS_ASSIGN_OR_RETURN(Examinations one,
+                        ExamineOne(context, paths.front(), choices, session, passed_over));
     return ExaminedInputs{std::move(one), false, std::move(passed_over)};
   }
   std::ranges::sort(paths);
@@ -481,7 +495,8 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   if (std::ranges::find(paths, "-") != paths.end())
     return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
                 "give it alone");
-  return ExaminedInputs{ExamineAll(context, paths, choices, session), true, std::move(passed_over)};
+  Examinations all = ExamineAll(context, paths, choices, session, passed_over);
+  return ExaminedInputs{std::move(all), true, std::move(passed_over)};
 }
 
 bool ExaminedInputs::are_grouped() const {
@@ -492,9 +507,8 @@ std::string PassedOverText(std::vector<std::string> names) {
   constexpr size_t kNamed = 3;
   const size_t count = names.size();
   if (count > kNamed) names.resize(kNamed);
-  return fmt::format("{} without the name of a trace or a log {} passed over: {}{}",
-                     Count(count, "file"), Was(count), Printable(Joined(names)),
-                     count > kNamed ? ", ..." : "");
+  return fmt::format("{} of other kinds {} passed over: {}{}", Count(count, "file"), Was(count),
+                     Printable(Joined(names)), count > kNamed ? ", ..." : "");
 }
 
 Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,

@@ -82,13 +82,16 @@ class LogExaminations {
 /// too.
 /// @param path "-": standard input
 /// @param choices of a log's replay @param session only this one
+/// @param passed_over gets the members of an archive that are no traces
 Result<Examinations> ExamineInput(Context& context, const std::string& path,
-                                  const ReplayChoices& choices, std::optional<uint64_t> session);
+                                  const ReplayChoices& choices, std::optional<uint64_t> session,
+                                  std::vector<std::string>& passed_over);
 /// Examinations of the inputs of a command line.
 struct ExaminedInputs {
   Examinations examinations;
-  bool are_many = false;                 // of several inputs or a folder: without their evidence
-  std::vector<std::string> passed_over;  // files of folders without the name of a trace or a log
+  bool are_many = false;  // of several inputs or a folder: without their evidence
+  /// Files of folders without the name of a trace or a log, and members of archives.
+  std::vector<std::string> passed_over;
 
   /// Returns true if the text groups them by their findings.
   bool are_grouped() const;
@@ -97,7 +100,7 @@ struct ExaminedInputs {
 /// the trace that came out of it together. One that fails does not stop the others.
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
                                      const ReplayChoices& choices, std::optional<uint64_t> session);
-/// "3 files without the name of a trace or a log were passed over: a.txt, b.json, c.txt"
+/// "3 files of other kinds were passed over: a.txt, b.json, c.txt"
 std::string PassedOverText(std::vector<std::string> names);
 /// Examines a trace config alone.
 Examination ExamineConfigFile(const std::string& path, const ConfigFile& config);

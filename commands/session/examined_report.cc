@@ -125,11 +125,12 @@ void PrintChanges(Report& report, const Examinations& traces) {
     };
     const std::string those =
         Count(values.size(), "trace") + (values.size() == 1 ? " that needs it" : " that need it");
-    report.Paragraph(fits(50) == fits(100)
-                         ? fmt::format("{}: {} for the {}", path, fits(100), those)
-                         : fmt::format("{}: {} for half of the {}, {} for 95%, {} for all", path,
-                                       fits(50), those, fits(95), fits(100)),
-                     "  ");
+    std::string text = fmt::format("{}: {} for {} {}", path, fits(50),
+                                   fits(50) == fits(100) ? "the" : "half of the", those);
+    if (fits(95) != fits(50) && fits(95) != fits(100))
+      text += fmt::format(", {} for 95%", fits(95));
+    if (fits(50) != fits(100)) text += fmt::format(", {} for all", fits(100));
+    report.Paragraph(text, "  ");
   }
 }
 

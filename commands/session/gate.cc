@@ -29,7 +29,8 @@ Result<double> ParseShare(std::string_view text) {
 
 Result<Harm> ParseHarm(std::string_view text) {
   const std::vector<std::string> names(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end());
-  RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "severity", ""));
+  RS_ASSIGN_OR_RETURN(const std::string name,
+                      ParseChoice(text, names, "severity", "one of " + Joined(names)));
   return *FromName<Harm>(name);
 }
 
@@ -48,11 +49,13 @@ std::string LostText(const Examination& examination, double most) {
   if (const auto written = all.written()) {
     const double share = static_cast<double>(lost) / static_cast<double>(written->packets);
     return written->packets > 0 && share > most
-               ? fmt::format("{} lost", ShareText(lost, written->packets))
+               ? fmt::format("{} lost, more than {}", ShareText(lost, written->packets),
+                             LimitText(most))
                : "";
   }
   return places > 0 && examination.answer.severity >= Harm::kDataLoss
-             ? fmt::format("packets missing at {}, how many is not known", Count(places, "place"))
+             ? fmt::format("an unknown number of packets missing at {}, perhaps more than {}",
+                           Count(places, "place"), LimitText(most))
              : "";
 }
 
@@ -67,7 +70,7 @@ std::vector<std::string> Gate::Broken(const Examination& examination) const {
     broken.push_back(fmt::format("{} (--fail-on {})", HarmText(answer.severity), Name(*least)));
   if (max_lost)
     if (const std::string lost = LostText(examination, *max_lost); !lost.empty())
-      broken.push_back(fmt::format("{}, more than {} (--max-lost)", lost, LimitText(*max_lost)));
+      broken.push_back(lost + " (--max-lost)");
   const bool is_less = static_cast<double>(answer.usable) <
                        min_usable.value_or(0) * static_cast<double>(answer.packets);
   if (min_usable && (is_less || answer.packets == 0))
@@ -94,7 +97,7 @@ void AddGate(CLI::App& app, Gate& gate) {
   AddParsed(app, "--min-reach", gate.min_reach_ns, ParsePositiveDuration, "TIME",
             "End with status 3 if a ring that overwrote data reaches back less than this");
   AddParsed(app, "--min-usable", gate.min_usable, ParseShare, "SHARE",
-            "End with status 3 if the UI can show less of the packets that are left");
+            "End with status 3 if the UI can show less of the packets in the trace");
 }
 
 void PrintBrokenLimits(Report& report, std::span<const Examination> examinations) {

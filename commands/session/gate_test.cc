@@ -58,7 +58,7 @@ TEST(Gate, ATraceBreaksTheLimitOfLossesWithAnyPlace) {
   const auto ran = RunCommand(DoctorCommand(), {"--max-lost", "99%", "--format", "json", trace});
   EXPECT_EQ(ran.code, ExitCode::kNotice);
   EXPECT_THAT(testing::ParsedJson(ran.out)["traces"][0]["broken_limits"].dump(),
-              HasSubstr("how many is not known"));
+              HasSubstr("an unknown number of packets missing"));
 }
 
 // A refused chunk may have come twice: that packets are missing is not proved.

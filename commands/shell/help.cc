@@ -284,14 +284,24 @@ std::span<const Word> Words() {
       {"gap",
        "A run of missing packets of a sequence: those before and after it are there. 'ringscope "
        "gaps' has the cause of each."},
-      {"reach",
-       "How far back a ring buffer goes when it is read. A larger size_kb reaches further."},
+      {"in the trace",
+       "Packets of producers that a read took out of a buffer into the trace file."},
       {"incremental state",
        "Names and other things that a sequence states once; later packets refer to them by "
-       "number. clear_period_ms has them stated again."},
+       "number. With clear_period_ms they are stated again."},
       {"usable",
-       "A packet whose incremental state is there. Others are in the trace, and the UI cannot show "
-       "them: see clear_period_ms."},
+       "A packet in the trace whose incremental state is there, too. The UI cannot show others: "
+       "see "
+       "clear_period_ms."},
+      {"waiting",
+       "A packet that is complete in a buffer and was not read, as its sequence stalls. It is not "
+       "lost while it is there."},
+      {"unfinished", "A packet that its writer had not finished when the session ended."},
+      {"lost", "Every packet that was written and is not in the trace, waiting or unfinished."},
+      {"place", "A mark in the trace after which an unknown number of packets is missing."},
+      {"reach",
+       "The time up to the session's end of which a ring buffer still has everything: it begins "
+       "after the newest packet that was overwritten. A larger size_kb reaches further."},
       {"chunk",
        "A page of shared memory, or a part of one, that a writer fills with packets and commits to "
        "a buffer. A buffer overwrites whole chunks."},
@@ -332,10 +342,11 @@ std::span<const Word> Words() {
        "One reading, or read, of a buffer into the trace: at the end, or every "
        "file_write_period_ms. Packets are read once."},
       {"clone",
-       "A copy of a running session's buffers, each at one moment. What comes later is not in it."},
+       "A copy of a running session's buffers, each at one moment. A clone has nothing that comes "
+       "later."},
       {"flag",
-       "previous_packet_dropped: by it the buffer tells that packets of the sequence are missing "
-       "before this one, and newer versions why."},
+       "previous_packet_dropped of a packet: the buffer reports that packets of the sequence are "
+       "missing before this one, and newer versions also why."},
       {"log",
        "What producers committed in a session, recorded by 'ringscope record'. With it every "
        "packet's fate is known; a trace shows only what came out."},

@@ -30,9 +30,10 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
   InGroup(app, kOutputGroup);
-  AddConfig(app, args.config,
-            "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
-            "marked. It also has the buffers of a log that was recorded without its consumer");
+  AddConfig(
+      app, args.config,
+      "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
+      "marked. The file also gives the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kDiff});
   AddText(app, "-o,--output", args.output, kFileType,
           "Write the whole config with the changed lines marked to this file");
@@ -249,8 +250,8 @@ Command AdviseCommand() {
       "Lists what would have helped, the most effective first: other buffer sizes, a buffer of its "
       "own for a sequence that overwrites others, a shorter period of writing into a file, another "
       "fill policy, flushes, cleared state, more shared memory. What a replay can try was tried, "
-      "and the rest is called an estimate. Ends with the trace config, changed so; --output writes "
-      "that to a file.",
+      "and the rest is called an estimate. At the end is the trace config with these changes; "
+      "--output writes the config to a file.",
       {{"ringscope advise session.tblog", "What should I change?"},
        {"ringscope advise --keep 30s session.tblog", "How do I keep 30 seconds?"},
        {"ringscope advise --config a.pbtxt a.tblog -o b.pbtxt", "My config, changed as advised"},

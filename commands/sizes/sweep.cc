@@ -201,7 +201,8 @@ Command SweepCommand() {
       "and times of reading. For each it reports what the "
       "buffers keep and lose, how far back they reach, and which sequence reaches back "
       "least. Each row equals the result of 'ringscope replay' with that configuration. With "
-      "--target it finds the smallest buffers that meet a goal: a page of 4 KiB less does not.",
+      "--target the sweep finds the smallest buffers that meet a goal: a page of 4 KiB less does "
+      "not.",
       {{"ringscope sweep session.tblog", "From an eighth to eight times the log's own sizes"},
        {"ringscope sweep session.tblog --sizes 256k..64M --policies ring_buffer,discard",
         "Doubling sizes under both fill policies"},

@@ -62,16 +62,17 @@ std::vector<Column> ColumnsOf(const SweepSeries& series) {
   const auto right = [](const char* title, bool is_shown = true) -> Column {
     return {title, Align::kRight, "", is_shown};
   };
-  return {{""},
-          right("size"),
-          right("kept"),
-          right("packets"),
-          right("lost"),
-          right("otherwise", shown_if([](auto* row) { return row->lost_otherwise() > 0; })),
-          right("unfinished", shown_if([](auto* row) { return row->waiting_packets() > 0; })),
-          right("oldest"),
-          right("shortest"),
-          {"of"}};
+  return {
+      {""},
+      right("size"),
+      right("kept"),
+      right("packets"),
+      right("lost"),
+      right("otherwise", shown_if([](auto* row) { return row->lost_otherwise() > 0; })),
+      right("waiting, unfinished", shown_if([](auto* row) { return row->waiting_packets() > 0; })),
+      right("oldest"),
+      right("shortest"),
+      {"of"}};
 }
 
 void PrintBuffer(Report& out, const SweepReport& report, const SweepSeries& series) {
@@ -117,7 +118,7 @@ void PrintFound(Report& out, const SweepReport& report) {
     out.Paragraph(
         fmt::format("{}{}{}", name, SizesText(report, rows),
                     waiting == 0 ? ""
-                                 : fmt::format("; {} unfinished there, too",
+                                 : fmt::format("; {} waiting or unfinished there, too",
                                                waiting == 1 ? "1 packet is"
                                                             : Count(waiting, "packet") + " are")),
         "  ");
@@ -191,7 +192,9 @@ void PrintSweep(Report& out, const SweepReport& report) {
         "('ringscope gaps' has the causes)",
         "lost otherwise: ");
   if (waiting)
-    out.Print("unfinished: stalled in the buffer to the end, or incomplete; not kept, not lost\n");
+    out.Paragraph(
+        "still in the buffer at the end, or not finished by their writers; neither kept nor lost",
+        "waiting, unfinished: ");
   if (!report.targets.empty()) out.Print("\n");
   PrintFound(out, report);
 }

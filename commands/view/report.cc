@@ -251,7 +251,7 @@ void PrintStages(Report& report, const StageAccounts& accounts) {
         accounts.processes, [&](const auto& each) { return each.second[stage] != StageCount(); });
     if (!is_there && stage != Stage::kSharedMemory && stage != Stage::kFile) continue;
     stages.push_back(stage);
-    std::string title = Name(stage);
+    std::string title = stage == Stage::kLeft ? "in the trace" : Name(stage);
     std::ranges::replace(title, '_', ' ');
     columns.push_back({std::move(title), Align::kRight});
   }

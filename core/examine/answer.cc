@@ -216,9 +216,9 @@ class AnswerBuilder {
     const TraceFacts& facts = *examined_.trace;
     const auto sequences = static_cast<uint64_t>(
         std::ranges::count_if(facts.sequences, &TraceSequence::is_of_producer));
-    Sentence text =
-        Say("{} of {}, with {}", Number("packets", answer_.packets, "packet"),
-            Number("sequences", sequences, "sequence"), Number("events", facts.events, "event"));
+    Sentence text = Say("{} of {}, with {}", Number("packets", answer_.packets, "packet"),
+                        Number("sequences", sequences, "sequence"),
+                        facts.all.span ? Number("events", facts.events, "event") : "no event");
     if (facts.all.span) text += Say(" in {}", Time("events_ns", facts.all.span->length_ns()));
     return text;
   }
@@ -232,8 +232,11 @@ class AnswerBuilder {
     const bool is_headline =
         answer_.severity == Harm::kWarning &&
         examined_.findings.front().rule->id == std::string_view("source.silent");
-    if (silent.size() > (is_headline ? 1 : 0))
-      answer_.Add("Without", ShortList(silent, "further data source"));
+    if (silent.size() <= (is_headline ? 1 : 0)) return;
+    answer_.Add("Without", ShortList(silent, "further data source"));
+    std::erase_if(others_, [](const Finding* finding) {
+      return finding->rule->id == std::string_view("source.silent");
+    });
   }
 
   Sentence ProvedHeadline() const {
@@ -250,10 +253,10 @@ class AnswerBuilder {
                               : "Nothing in this config is wrong, but it can be better.";
     if (examined_.trace->IsOfTool())
       return Say(
-          "Nothing is wrong with this trace. A tool wrote it, Perfetto's service did not "
-          "record it: it had no buffers that could lose something.");
+          "Nothing is wrong with this trace. A tool wrote the file without Perfetto's service, so "
+          "that no buffer could lose anything.");
     return examined_.trace->stats_packets > 0
-               ? "Nothing is wrong with this trace, as far as it shows."
+               ? "Nothing is wrong with this trace, by its packets and the service's statistics."
                : "Nothing is wrong with what is there, but the trace does not show what was lost.";
   }
 
@@ -307,7 +310,7 @@ class AnswerBuilder {
       if (sequence[Stage::kLeft].count.bytes > 0)
         shares.emplace_back(NameOf(sequence), sequence[Stage::kLeft].count.bytes);
     std::ranges::stable_sort(shares, std::ranges::greater(), &SharesOf::value_type::second);
-    return Say("of what is in the trace: {}",
+    return Say("{}, of the bytes in the trace",
                Shares("largest", shares, stages_[Stage::kLeft].count.bytes, 2));
   }
 

@@ -32,7 +32,7 @@ std::string CauseOf(const Gap& gap, const SessionNotes& notes) {
 }
 
 std::string UnusableText(uint64_t packets) {
-  return fmt::format("unusable: {}, names that they need were lost", Count(packets, "packet"));
+  return fmt::format("unusable: {} whose names were lost", Count(packets, "packet"));
 }
 
 /// The holes of one sequence of a log.
@@ -191,16 +191,15 @@ class TraceHoles {
     // Without their state, the times of most packets are not known.
     const uint64_t all = sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
     if (!seen && all > 0)
-      add(session_, sequence.first_loss_bits | kLossPresent, all, "; when is unknown");
+      add(session_, sequence.first_loss_bits | kLossPresent, all, ", at an unknown time");
     if (sequence.skipped > 0)
-      holes_.push_back(
-          {.stage = Stage::kLeft,
-           .sequence = index,
-           .span = sequence.skipped_span.value_or(session_),
-           .is_unusable = true,
-           .packets = sequence.skipped,
-           .what = UnusableText(sequence.skipped) +
-                   (sequence.skipped_span ? "" : "; when they were written is unknown")});
+      holes_.push_back({.stage = Stage::kLeft,
+                        .sequence = index,
+                        .span = sequence.skipped_span.value_or(session_),
+                        .is_unusable = true,
+                        .packets = sequence.skipped,
+                        .what = UnusableText(sequence.skipped) +
+                                (sequence.skipped_span ? "" : ", written at an unknown time")});
   }
 
   /// A ring that is read once: what it overwrote is older than all that is left.

@@ -56,9 +56,10 @@ std::vector<std::string> MissedFlushes(const ReplayOutcome& outcome, const Sessi
 }
 
 std::string FateText(Fate fate) {
+  if (fate == Fate::kIncomplete) return "unfinished";
   std::string text = Name(fate);
   std::ranges::replace(text, '_', ' ');
-  return text;
+  return fate == Fate::kReadable || fate == Fate::kStalled ? "waiting (" + text + ")" : text;
 }
 
 std::string CauseText(const CauseCount& cause) {

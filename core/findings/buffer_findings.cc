@@ -24,17 +24,20 @@ bool IsDiscarding(const Examiner& examiner, size_t index) {
   return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
 }
 
+constexpr uint64_t kMostKiB = 4'194'300;  // that a buffer can have
+
 /// Adds a size that holds all that was written, if the reads were as they were: the one that a
-/// replay found, or else this estimate; none where a replay shows that no size helps.
+/// replay found, or else this estimate; none where a replay shows that no size helps, or where no
+/// buffer can be so large.
 void AddLargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes, const char* reason,
                      Finding& finding) {
   const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
   if (replayed != nullptr && replayed->no_size_helps) return;
   if (replayed != nullptr && replayed->size) return finding.changes.push_back(*replayed->size);
-  constexpr uint64_t kMostKiB = 4'194'300;
-  const uint64_t kb = RecommendedSize(bytes) / kKiB;
-  finding.changes.push_back({fmt::format("buffers[{}].size_kb", index),
-                             std::to_string(std::min(kb, kMostKiB)), reason, true});
+  const uint64_t kb = std::min(RecommendedSize(bytes) / kKiB, kMostKiB);
+  if (bytes / kKiB > kMostKiB) return;
+  finding.changes.push_back(
+      {fmt::format("buffers[{}].size_kb", index), std::to_string(kb), reason, true});
 }
 
 /// Returns true if these times can be shown as times of the session: packets without a clock
@@ -67,8 +70,19 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
     const std::optional<Reach> reach =
         examiner.session() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
     if (!reach || reach->ns >= period) {
-      return AddLargerBuffer(examiner, index, stats.buffer_size * 2,
-                             "was full before it was read; twice the size, to be tried", finding);
+      if (reach)
+        finding.cause +=
+            Say(" At the session's mean rate the ring holds {}: the data came in bursts, or the "
+                "service read the buffer less often.",
+                Time("reach_ns", reach->ns));
+      if (const auto& hole = examiner.facts.hole;
+          hole && examiner.session() && hole->span.first_ns >= examiner.session()->first_ns)
+        finding.what += Say(" No event is left {}.", SpanText(examiner, hole->span));
+      // A read takes at most the whole buffer: what is left shows that there were so many.
+      const uint64_t left = all - std::min(all, stats.bytes_overwritten);
+      const uint64_t reads = 1 + left / (stats.buffer_size + 1);
+      return AddLargerBuffer(examiner, index, std::max(stats.buffer_size * 2, all / reads),
+                             "was full before it was read; to be tried", finding);
     }
     // Holds all data between two reads, and as much again for bursts.
     const double share = static_cast<double>(period) / static_cast<double>(reach->ns);
@@ -101,8 +115,9 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
                                  "a file (write_into_file)."
-                               : Say("To keep the whole session, use a buffer of more than {}, or "
-                                     "write the session into a file (write_into_file).",
+                               : Say("To keep the whole session, {}write the session into a file "
+                                     "(write_into_file): it wrote {}.",
+                                     all / kKiB > kMostKiB ? "" : "use a larger buffer, or ",
                                      Size("bytes_needed", all + stats.padding_bytes_written));
   AddLargerBuffer(examiner, index, all + stats.padding_bytes_written,
                   "holds all that this session wrote", finding);
@@ -264,7 +279,8 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
                                : Say("{}.", causes),
        .proof = std::move(proof),
        .weight = losses.sequence_packet_loss});
-  if (is_full_memory) AddSharedMemory(examiner, finding);
+  if (is_full_memory && !AddSharedMemory(examiner, finding))
+    finding.remedy = RuleOf("buffer.writer_loss").remedy;
   if (!is_forgotten) return;
   finding.harm = Harm::kWarning;
   finding.what =

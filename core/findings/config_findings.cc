@@ -270,14 +270,13 @@ void ExamineSourceNames(Examiner& examiner) {
     if (account != examiner.sources.end() && account->state != SourceState::kUnknown) continue;
     const auto meant = MeantSource(sources[i].name);
     if (!meant) continue;
-    examiner.Add(
-        "config.unknown_source",
-        Say("Perfetto has no data source '{}': '{}' has the nearest name.",
-            Printable(sources[i].name), *meant),
-        {.where = fmt::format("data_sources[{}]", i),
-         .weight = 1,
-         .changes = {{fmt::format("data_sources[{}].config.name", i), fmt::format("\"{}\"", *meant),
-                      "is the nearest name that Perfetto has", true}}});
+    examiner.Add("config.unknown_source",
+                 Say("No data source is known by the name '{}'; the nearest known name is '{}'.",
+                     Printable(sources[i].name), *meant),
+                 {.where = fmt::format("data_sources[{}]", i),
+                  .weight = 1,
+                  .changes = {{fmt::format("data_sources[{}].config.name", i),
+                               fmt::format("\"{}\"", *meant), "is the nearest known name", true}}});
   }
 }
 

@@ -6,9 +6,11 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
+#include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {
@@ -309,6 +311,12 @@ void ExamineEmpty(Examiner& examiner) {
                        : Say("Nothing that a producer wrote is in the trace ({} of the service).",
                              Number("packets", facts.all.packets, "packet")),
                    {.cause = EmptyTraceCause(facts), .weight = UINT64_MAX});
+  if (examiner.config.trigger_mode == TriggerMode::kStart && facts.triggers.empty()) {
+    finding.cause =
+        "The config starts its data sources by a trigger (START_TRACING), and none came.";
+    finding.remedy = "Activate one of the config's triggers within its trigger_timeout_ms.";
+    return;
+  }
   if (facts.all.packets == 0)
     finding.remedy =
         "Look whether the session began, whether its trigger came, if it has one, and whether the "
@@ -320,11 +328,21 @@ void ExamineEmpty(Examiner& examiner) {
             Number("producers_connected", facts.service.producers_connected, "producer"),
             Number("data_sources_registered", facts.service.data_sources_registered, "data source"),
             Number("data_sources_seen", facts.service.data_sources_seen));
-  Sentence reasons;  // of each data source
-  for (const SourceAccount& source : examiner.sources)
-    if (!source.why.empty()) reasons += Say(" {}: {}", Printable(source.name), source.why);
+  std::vector<std::pair<std::string, Sentence>> groups;  // data sources with the same reason
+  for (const SourceAccount& source : examiner.sources) {
+    if (source.why.empty()) continue;
+    const auto same = std::ranges::find_if(
+        groups, [&](const auto& group) { return group.second.text == source.why.text; });
+    if (same == groups.end())
+      groups.emplace_back(Printable(source.name), source.why);
+    else
+      same->first += ", " + Printable(source.name);
+  }
+  Sentence reasons;
+  for (const auto& [names, why] : groups) reasons += Say(" {}: {}", names, why);
   if (!reasons.empty()) {
-    finding.cause += reasons;
+    reasons.text.erase(0, 1);
+    finding.cause = reasons;
     finding.remedy = examiner.sources.front().change;
   }
 }
@@ -416,6 +434,14 @@ void ExamineService(Examiner& examiner) {
                  {.proof = "invalid_packets of the service's statistics.", .weight = invalid});
 }
 
+/// Returns true if a sequence has packets that are events, with a time or without.
+bool HasEvents(const TraceFacts& facts) {
+  return std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
+    return std::ranges::any_of(
+        sequence.contents, [](const ContentAmount& one) { return KindOf(one.content).has_events; });
+  });
+}
+
 }  // namespace
 
 void ExamineFile(Examiner& examiner) {
@@ -429,6 +455,10 @@ void ExamineFile(Examiner& examiner) {
                          Number("own_packets", facts.own_packets, "packet")));
   else if (facts.data_packets == 0 && !asks_for_nothing)
     ExamineEmpty(examiner);
+  else if (facts.IsOfTool() && !facts.all.span && facts.error_count == 0 && !HasEvents(facts))
+    examiner.Add("trace.empty",
+                 "The trace has no event: its packets only describe tracks, processes or names.",
+                 {.harm = Harm::kWarning, .remedy = "Write events, each with a timestamp."});
 }
 
 void ExamineSession(Examiner& examiner) {

@@ -118,7 +118,7 @@ void ExamineSilent(Examiner& examiner) {
           wants_tree && !has_tree ? "; there is no process tree, so that processes have no names"
                                   : ""),
       {.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
-                            silent == 1 ? "it" : "they"),
+                            silent == 1 ? "the sequence" : "these sequences"),
        .proof = "trace_provenance or writer_stats list them.",
        .weight = UINT64_MAX / 2 + silent});
 }
@@ -206,9 +206,11 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
                   row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
   }
   if (sum > 0)
-    examiner.Add("packet.errors",
-                 Say("Trace processor counts {}: {}.", Number("errors", sum, "error"), counts),
-                 {.weight = sum});
+    examiner.Add(
+        "packet.errors",
+        Say("Trace processor counts {}: {}.", Number("errors", sum, "error"), counts),
+        {.remedy = examiner.facts.IsOfTool() ? "Mend the tool that wrote these packets." : "",
+         .weight = sum});
 }
 
 }  // namespace
@@ -248,10 +250,10 @@ Problems FindProblemsOfConfig(Bytes config) {
     if (FindKnownSource(source.name) == nullptr)
       names.push_back(fmt::format("'{}'", Printable(source.name)));
   if (!names.empty())
-    examiner.Unknown(fmt::format(
-        "Whether a producer registers {}: no data source of Perfetto itself has the name. A log "
-        "shows what is registered: 'doctor --config CONFIG LOG'.",
-        Joined(names)));
+    examiner.Unknown(
+        fmt::format("Whether a producer registers {}: ringscope does not know the {}. A log "
+                    "shows what is registered: 'doctor --config CONFIG LOG'.",
+                    Joined(names), names.size() == 1 ? "name" : "names"));
   return Conclude(examiner);
 }
 

@@ -228,6 +228,14 @@ void ExamineHole(Examiner& examiner) {
             Number("packets_after", hole->after)),
         {.where = Joined(names), .proof = "The times of the events."});
     if (has_both_sides) finding.harm = Harm::kInfo;
+    const int64_t slept_ns = facts.snapshot_span && facts.awake_span
+                                 ? facts.snapshot_span->length_ns() - facts.awake_span->length_ns()
+                                 : 0;
+    if (slept_ns < hole->span.length_ns() / 2) return;
+    finding.harm = Harm::kInfo;
+    finding.cause =
+        Say("The device slept for {} of the session, by its clocks.", Time("slept_ns", slept_ns));
+    finding.remedy = "None is needed.";
     return;
   }
   const Sentence what =

@@ -229,7 +229,7 @@ constexpr std::array kRules = {
          "Record with a relay service that synchronizes clocks."},
     Rule{"order.gap", Harm::kWarning, "Groups of events far from each other",
          "More than half of the trace has no event. It is info where a sequence has events on both "
-         "sides: nothing happened there, or the device slept.",
+         "sides, so that nothing happened there, or where the clocks show that the device slept.",
          "Look at the clocks of what wrote the groups."},
     Rule{"order.late", Harm::kError, "Events come too late for the sorter",
          "Trace processor sorts a streamed trace in windows between flushes; events older than "
@@ -261,13 +261,13 @@ constexpr std::array kRules = {
          "short, and settings that have no effect beside others.",
          "A value that the service takes, or without the setting."},
     Rule{"config.records_nothing", Harm::kWarning, "A data source that records nothing",
-         "linux.ftrace without events, atrace categories and kprobes, and the data of which is not "
-         "in the trace. A config without any data source is an error.",
+         "linux.ftrace without events, atrace categories and kprobes, of which the trace has no "
+         "data. A config without any data source is an error.",
          "data_sources { config { name: \"linux.ftrace\" ftrace_config { ftrace_events: "
          "\"sched/sched_switch\" } } }, for example."},
-    Rule{"config.unknown_source", Harm::kWarning, "A data source whose name Perfetto does not have",
-         "Data sources are found by exactly their names. Names that are like one of Perfetto's, "
-         "Android's or Chromium's are findings; others can be of any producer.",
+    Rule{"config.unknown_source", Harm::kWarning, "A data source with an unknown name",
+         "Data sources are found by exactly their names. A name that is like a known one is a "
+         "finding; any other can be of any producer.",
          "The name under which a producer registers it."},
     Rule{"config.event_name", Harm::kWarning, "Several events or categories in one name",
          "Each ftrace event and each atrace category has a line of its own: \"group/event\".",

@@ -126,11 +126,16 @@ class SourceAccounts {
                                            &SlowSource::source) != facts_.slow_to_start.end();
     const BufferStats* const stats = StatsOf(source.target_buffer);
     const std::string buffer_name = BufferName(config_, source.target_buffer);
+    if (config_.trigger_mode == TriggerMode::kStart && facts_.triggers.empty() &&
+        facts_.data_packets == 0)
+      return say(SourceState::kNotStarted,
+                 "No trigger came that starts the data sources (START_TRACING).",
+                 "Activate one of the config's triggers within its trigger_timeout_ms.");
     if (AsksForNothing(source))
       return say(SourceState::kNothingAsked, "Its config asks for no event.",
                  source.name == kFtraceSource ? "ftrace_config { ftrace_events ... } or "
                                                 "atrace_categories, with the events to record."
-                                              : "What it is to record, in its config.");
+                                              : "Add to the data source's config what to record.");
     if (source.name == kFtraceSource && ExplainFtrace(account)) return;
     if (facts_.stats_packets > 0 && service.producers_connected == 0)
       return say(SourceState::kNotRegistered,
@@ -142,9 +147,16 @@ class SourceAccounts {
       return say(SourceState::kNotStarted,
                  "The service was still waiting for its start (slow_starting_data_sources).",
                  "Look at its producer, which was busy or blocked.");
+    if ((source.name == "track_event" || source.name == "org.chromium.trace_event") &&
+        HasTrackDescriptors())
+      return say(SourceState::kNoEvents,
+                 "Its producers described tracks and wrote no event: no category was enabled, or "
+                 "nothing happened.",
+                 "Check enabled_categories in track_event_config against the categories that the "
+                 "app defines.");
     if (!HasOwnContent(source.name) && has_unknown_)
       return say(SourceState::kUnknown,
-                 "The trace does not show which of the other packets are its.", "");
+                 "The trace does not show which of the other packets the data source wrote.", "");
     if (known == nullptr) {
       if (const auto nearest = MeantSource(source.name))
         return say(SourceState::kUnknownName,
@@ -153,13 +165,14 @@ class SourceAccounts {
     }
     if (stats != nullptr && stats->bytes_written + stats->chunks_discarded == 0)
       return say(SourceState::kNothingWritten,
-                 Say("{} got no byte: it was not started, or had nothing to write.", buffer_name),
+                 Say("{} got no byte: the data source was not started, or had nothing to write.",
+                     buffer_name),
                  ProducerText(known));
     const bool overwrote = stats != nullptr && stats->chunks_overwritten > 0;
     if (overwrote || (stats != nullptr && stats->chunks_discarded > 0))
       return say(
           SourceState::kLost,
-          Say("{} {}: what it wrote may have been among that.", buffer_name,
+          Say("{} {}: the data of this source may have been among them.", buffer_name,
               overwrote ? Say("overwrote {}", Size("bytes_overwritten", stats->bytes_overwritten))
                         : Say("discarded {}",
                               Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
@@ -181,12 +194,13 @@ class SourceAccounts {
     }
     if (KernelHadNone(ftrace)) {
       account.state = SourceState::kNoEvents;
-      account.why = Say(
-          "It was started, and the kernel had none of the events asked for: read_events is 0 on "
-          "{}{}.",
-          ftrace.cpus().empty() ? Sentence("all CPUs")
-                                : Say("all {}", Number("cpus", ftrace.cpus().size(), "CPU")),
-          ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors));
+      account.why =
+          Say("The data source was started, and the kernel had none of the events asked for: "
+              "read_events is 0 on "
+              "{}{}.",
+              ftrace.cpus().empty() ? Sentence("all CPUs")
+                                    : Say("all {}", Number("cpus", ftrace.cpus().size(), "CPU")),
+              ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors));
       account.change =
           "Check that the events exist (available_events of tracefs), that nothing else has "
           "switched tracing off, and that traced_probes may write to tracefs.";
@@ -206,11 +220,23 @@ class SourceAccounts {
     return true;
   }
 
+  bool HasTrackDescriptors() const {
+    return std::ranges::any_of(sequences_, [](const TraceSequence* sequence) {
+      return sequence->is_of_producer() &&
+             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
+                               &ContentAmount::content) != sequence->contents.end();
+    });
+  }
+
   static Sentence ProducerText(const KnownSource* source) {
+    constexpr std::string_view kProfilers[] = {"android.heapprofd", "android.java_hprof"};
+    if (source != nullptr && std::ranges::find(kProfilers, source->name) != std::end(kProfilers))
+      return "Check that a process which the config names ran in the session, and that it may be "
+             "profiled (debuggable, profileable).";
     if (source == nullptr || *source->producer == '\0')
       return "Check that a producer registers it under exactly this name, and that it is connected "
              "while the session runs.";
-    return fmt::format("Check that {} runs, and what it logs about {}.", source->producer,
+    return fmt::format("Check that {} runs, and what its log has about {}.", source->producer,
                        source->name);
   }
 
@@ -244,10 +270,12 @@ void ExamineSilentSources(Examiner& examiner) {
     examiner.Add(
         "source.silent",
         Say("The data source '{}' delivered nothing. {}", Printable(source.name), source.why),
-        {.where = BufferName(examiner.config, source.buffer),
-         .proof = source.state == SourceState::kNoEvents
-                      ? "ftrace_stats of the trace."
-                      : "The config asks for it, and no packet has a field that it writes.",
+        {.where = Say("{}, {}", Printable(source.name), BufferName(examiner.config, source.buffer)),
+         .proof = source.state != SourceState::kNoEvents
+                      ? "The config asks for the data source, and no packet has a field that it "
+                        "writes."
+                  : source.name == kFtraceSource ? "ftrace_stats of the trace."
+                                                 : "track_descriptor packets, and no event.",
          .remedy = source.change});
   }
 }
@@ -435,17 +463,21 @@ void ExaminePerf(Examiner& examiner, const MachineFacts& machine) {
 struct HeapReport {
   ContentStat stat;
   Harm harm;
-  const char* text;  // after the number of processes
+  const char* text;         // after the number of processes
+  const char* remedy = "";  // empty: that of the rule
 };
 constexpr HeapReport kHeapReports[] = {
     {"heapprofd_buffer_overran"_stat, Harm::kDataLoss,
      "ends early: the buffer between the process and heapprofd was full."},
     {"heapprofd_buffer_corrupted"_stat, Harm::kError, "has a corrupted buffer."},
     {"heapprofd_rejected_concurrent"_stat, Harm::kError,
-     "was refused: another session profiled the process at the same time."},
-    {"heapprofd_hit_guardrail"_stat, Harm::kError, "was ended by a guardrail of heapprofd."},
+     "was refused: another session profiled the process at the same time.",
+     "End the other session, and record again."},
+    {"heapprofd_hit_guardrail"_stat, Harm::kError, "was ended by a guardrail of heapprofd.",
+     "A larger sampling_interval_bytes, max_heapprofd_memory_kb or max_heapprofd_cpu_secs."},
     {"heapprofd_client_disconnected"_stat, Harm::kInfo,
-     "ends before the session: the process ended, or closed its connection."},
+     "ends before the session: the process ended, or closed its connection.",
+     "None, if the process was meant to end."},
 };
 
 void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
@@ -453,11 +485,11 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
   for (const HeapReport& report : kHeapReports) {
     const IndexSum dumps = SumOf(machine, report.stat);
     if (dumps.sum == 0) continue;
-    Finding& finding =
-        examiner.Add("heap.profile",
-                     Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
-                         dumps.Where("pid"), report.text),
-                     {.harm = report.harm, .proof = kProof, .weight = dumps.sum});
+    Finding& finding = examiner.Add(
+        "heap.profile",
+        Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
+            dumps.Where("pid"), report.text),
+        {.harm = report.harm, .proof = kProof, .remedy = report.remedy, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
     if (report.stat != "heapprofd_buffer_overran"_stat) continue;
     finding.remedy =

@@ -50,10 +50,10 @@ LayoutGrid MakeGrid(const BufferLayout& layout, size_t max_cells) {
 
 void MomentWatch::OnRecord(const Op& op, const LogMoment& now) {
   if (has_passed_) return;
-  if (!first_time_ns_) first_time_ns_ = op.time_ns;
+  start_.Add(op);
   has_passed_ = (moment_.record && *now.record > *moment_.record) ||
-                (moment_.offset_ns && op.time_ns && *op.time_ns > *first_time_ns_ &&
-                 *op.time_ns - *first_time_ns_ > *moment_.offset_ns);
+                (moment_.offset_ns && op.time_ns && start_.ns() && *op.time_ns > *start_.ns() &&
+                 *op.time_ns - *start_.ns() > *moment_.offset_ns);
   if (!has_passed_)
     at_ = now;
   else

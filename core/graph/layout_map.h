@@ -46,7 +46,7 @@ class MomentWatch : public ReplayListener {
  private:
   const LayoutMoment moment_;
   LogMoment at_;
-  std::optional<uint64_t> first_time_ns_;
+  SessionStart start_;
   bool has_passed_ = false;
 };
 

@@ -13,7 +13,14 @@ void SessionIndexBuilder::AddRead(const ReadPass& read) {
 }
 
 bool SessionIndexBuilder::Add(Op& op) {
+  const bool is_beginning = facts_.commits == 0;
+  const auto note_start = [&] {
+    if (!is_beginning) return;
+    start_.Add(op);
+    facts_.start_ns = start_.ns();
+  };
   if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    note_start();
     ++facts_.commits;
     facts_.commit_bytes += commit->request.size();
     return true;
@@ -23,8 +30,7 @@ bool SessionIndexBuilder::Add(Op& op) {
       started != nullptr && started->session == tracing_.value_or(started->session))
     facts_.tracing.push_back(started->session);
   if (filter_ && !filter_->Keeps(op)) return false;
-  const bool is_beginning = facts_.commits == 0;
-  if (is_beginning && !facts_.start_ns && IsSessionStart(op)) facts_.start_ns = op.time_ns;
+  note_start();
   std::visit(
       Overloaded{
           [&](const TraceConfigRecord& record) {

@@ -64,7 +64,7 @@ struct SessionIndex {
   // From the records before the first commit.
   std::string config = {};                // the first TraceConfig message; empty: none
   bool sets_up_buffers = false;           // the log has the session's buffers
-  std::optional<uint64_t> start_ns = {};  // of the tracing session
+  std::optional<uint64_t> start_ns = {};  // SessionStart
 
   std::map<BufferId, Buffer> buffers = {};  // as the log sets them up
   bool has_reads = false;                   // that touch the buffers, see ServiceReads
@@ -114,6 +114,7 @@ class SessionIndexBuilder {
   std::optional<uint64_t> tracing_;
   std::optional<SessionFilter> filter_;
   SessionIndex facts_;
+  SessionStart start_;
   uint32_t set_up_ = 0;  // buffers
   ServiceReads service_{/*all=*/false, /*period_ns=*/0};
   CloneScan clones_;

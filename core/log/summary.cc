@@ -109,6 +109,8 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   ++summary.records;
   ++summary.counts[op.body.index()];
   Extend(summary.first_time_ns, summary.last_time_ns, op.time_ns);
+  lookup_.start.Add(op);
+  summary.start_ns = lookup_.start.ns();
   if (const auto* commit = std::get_if<Commit>(&op.body)) return AddCommit(*commit, op.time_ns);
 
   std::visit(Overloaded{

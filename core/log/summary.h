@@ -135,6 +135,7 @@ struct SessionSummary {
   std::vector<RecordingVerdict> verdicts;  // by the records and `end`
   std::vector<LifeEvent> life;             // in order; see has_life
   bool has_life = false;                   // of an older version: it has none, whatever the log has
+  std::optional<uint64_t> start_ns;        // SessionStart; absent: of an older version
   bool truncated = false;  // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;
@@ -178,6 +179,7 @@ class LogSummaryBuilder {
     uint64_t last_key = UINT64_MAX;                       // commits come in runs of one sequence
     size_t last_index = kUnlisted;
     VerdictBuilder verdicts;
+    SessionStart start;
   };
 
   /// Returns false, and notes it in the summary, if the lists may not grow by that much.

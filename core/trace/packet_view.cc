@@ -208,7 +208,7 @@ constexpr std::array kSources = {
     KnownSource{kSystemInfo, kProbes},
     KnownSource{"linux.systemd_journald", kProbes},
     KnownSource{kPower, kProbes},
-    KnownSource{kSysfsPower, kProbes},
+    KnownSource{kSysfsPower},
     KnownSource{"android.log", kProbes},
     KnownSource{"android.packages_list", kProbes},
     KnownSource{"android.polled_state", kProbes},

@@ -169,11 +169,12 @@ struct TraceFacts : MachineFacts {
   // Clocks and order.
   uint64_t snapshots = 0;                 // of the service's machine
   std::optional<TimeSpan> snapshot_span;  // of those of the service, BOOTTIME
-  uint64_t invalid_snapshots = 0;         // of all machines
-  uint64_t snapshots_left_out = 0;        // beyond what is kept
-  uint64_t events = 0;                    // with a time
-  uint64_t negative_times = 0;            // events
-  uint64_t late_events = 0;               // that the sorter drops
+  std::optional<TimeSpan> awake_span;  // of the same, MONOTONIC, which stops while a device sleeps
+  uint64_t invalid_snapshots = 0;      // of all machines
+  uint64_t snapshots_left_out = 0;     // beyond what is kept
+  uint64_t events = 0;                 // with a time
+  uint64_t negative_times = 0;         // events
+  uint64_t late_events = 0;            // that the sorter drops
   std::optional<TimeHole> hole;
   uint64_t sort_windows = 0;
   int64_t sorter_left_ns = 0;  // later events than this are kept if they follow the file

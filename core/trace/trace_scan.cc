@@ -81,11 +81,11 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
   return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
-/// Adds the BOOTTIME of a clock snapshot.
-void AddSnapshotTime(Bytes snapshot, std::optional<TimeSpan>& to) {
+/// Adds the time of a clock in a clock snapshot.
+void AddSnapshotTime(Bytes snapshot, uint32_t id, std::optional<TimeSpan>& to) {
   using Clock = proto::ClockSnapshot::Clock;
   wire::ForEachMessage(snapshot, proto::ClockSnapshot::kClocks, [&](Bytes clock) {
-    if (wire::LastVarint(clock, Clock::kClockId) == kBootTime)
+    if (wire::LastVarint(clock, Clock::kClockId) == id)
       AddTo(to, static_cast<int64_t>(wire::LastVarint(clock, Clock::kTimestamp).value_or(0)));
   });
 }
@@ -152,8 +152,11 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   bool is_skipped = false;
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
-    if (packet.machine == 0 && !is_data)
-      AddSnapshotTime(packet.content_bytes, facts_.snapshot_span);
+    if (packet.machine == 0 && !is_data) {
+      AddSnapshotTime(packet.content_bytes, kBootTime, facts_.snapshot_span);
+      AddSnapshotTime(packet.content_bytes, proto::BuiltinClock::kBuiltinClockMonotonic,
+                      facts_.awake_span);
+    }
   } else if (packet.content == TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
     FactsOf(packet.machine).has_clock_sync = true;

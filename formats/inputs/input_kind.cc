@@ -51,9 +51,10 @@ InputKind KindOfText(std::string_view text) {
   return lines == 0 ? InputKind::kLog : InputKind::kOther;
 }
 
+constexpr uint8_t kPacketTag = 0x0A;
+
 /// Returns true if the bytes begin with a Trace message's well-formed packet.
 bool IsTrace(Bytes bytes) {
-  constexpr uint8_t kPacketTag = 0x0A;
   if (bytes.empty() || bytes[0] != kPacketTag) return false;
   const wire::Varint size = wire::ReadVarint(bytes.subspan(1));
   if (size.size == 0) return false;
@@ -67,7 +68,11 @@ bool IsTrace(Bytes bytes) {
 
 using namespace std::string_view_literals;
 
-constexpr const char* kUi = "ui.perfetto.dev and trace_processor open it";
+constexpr const char *kUi = "ui.perfetto.dev and trace_processor open it",
+                     *kConverted = "UTF-8 text that was made of a trace",
+                     *kInUtf16 = "UTF-16 text that was made of a trace, as by PowerShell",
+                     *kCopyAgain =
+                         "the conversion cannot be undone: copy the trace again, as binary";
 
 /// Bytes at a place by which a format is known.
 struct Magic {
@@ -96,6 +101,8 @@ constexpr std::array kMagics = {
     Magic{"\x10\0\x04\x46\x78\x54\x16\0"sv, "a Fuchsia trace (FXT)", 0, kUi},
     Magic{"SLOW"sv, "a method trace of Android's ART", 0, kUi},
     Magic{"*version\n"sv, "a method trace of Android's ART", 0, kUi},
+    Magic{"\xFF\xFE\x0D\0\x0A\0"sv, kInUtf16, 0, kCopyAgain},
+    Magic{"\xFF\xFE\x0A\0"sv, kInUtf16, 0, kCopyAgain},
     Magic{"JAVA PROFILE"sv, "a Java heap dump (hprof)", 0, kUi},
 };
 
@@ -135,11 +142,28 @@ constexpr KnownText kKnownTexts[] = {
     {"", "a text file"},
 };
 
-constexpr const char* kCompressedSystrace = "a compressed systrace (ctrace)";
-
 bool IsTextByte(char c) {
   return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' ||
          c == '\x1B';
+}
+
+constexpr const char* kCompressedSystrace = "a compressed systrace (ctrace)";
+
+/// Returns true for a binary that begins as a trace and is UTF-8 throughout, with many characters
+/// of several bytes: programs that take a file as text write each byte from 0x80 on as a character.
+bool IsConvertedTrace(std::string_view content) {
+  constexpr size_t kFewest = 8;
+  if (content.empty() || content[0] != kPacketTag || std::ranges::all_of(content, IsTextByte))
+    return false;
+  size_t characters = 0;
+  while (!content.empty()) {
+    const size_t length = Utf8Length(content);
+    // The last character may be cut off.
+    if (length == 0) return content.size() < 4 && characters >= kFewest;
+    characters += length > 1 ? 1 : 0;
+    content.remove_prefix(length);
+  }
+  return characters >= kFewest;
 }
 
 /// The words of the first magic that the bytes have, or an empty text.
@@ -185,6 +209,7 @@ InputStart LookAtStart(std::string start) {
   }
   known.content.resize(std::min(known.content.size(), kLookedAt));
   const Bytes content = wire::AsBytes(known.content);
+  if (IsConvertedTrace(known.content)) return known;
   known.kind = IsTrace(content) ? InputKind::kTrace : KindOfText(known.content);
   // A trace can be damaged at its start, or follow what is none of it.
   if (known.kind == InputKind::kOther && *MagicWords(known.content) == '\0' &&
@@ -222,6 +247,7 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
   if (content.empty()) return "a compressed file without content";
   if (words.empty()) words = MagicWords(content);
+  if (words.empty() && IsConvertedTrace(content)) words = kConverted;
   if (words.empty()) words = TextWords(content);
   if (!known.is_compressed) return words;
   return words.empty() ? "a compressed file of an unknown format" : words + ", compressed";
@@ -238,6 +264,7 @@ Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_v
 
 std::string WhereOpened(std::string_view words) {
   if (words.starts_with(kCompressedSystrace)) return kUi;
+  if (words.starts_with(kConverted)) return kCopyAgain;
   for (const Magic& magic : kMagics)
     if (words.starts_with(magic.words)) return magic.opened;
   for (const KnownText& format : kKnownTexts)

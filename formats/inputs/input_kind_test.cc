@@ -44,6 +44,31 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords(Gzipped("{\"op\":\"read\"}\n")), "a log, compressed");
 }
 
+/// Returns the bytes as a program writes them that takes them for characters of Latin-1.
+std::string AsUtf8(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte >= 0x80) text += static_cast<char>(byte < 0xC0 ? 0xC2 : 0xC3);
+    text += byte < 0x80 ? c : static_cast<char>(byte & 0xBF);
+  }
+  return text;
+}
+
+TEST(ContentWords, NameTracesThatWereConvertedToText) {
+  const std::string trace = testing::ReadTestdata("traces/healthy-scheduler.pftrace");
+  EXPECT_EQ(ContentWords(trace), "a Perfetto trace");
+  EXPECT_EQ(ContentWords(AsUtf8(trace)), "UTF-8 text that was made of a trace");
+  std::string replaced;
+  for (const char c : trace)
+    replaced += static_cast<uint8_t>(c) < 0x80 ? std::string(1, c) : "\xEF\xBF\xBD";
+  EXPECT_EQ(ContentWords(replaced), "UTF-8 text that was made of a trace");
+  EXPECT_EQ(ContentWords("\xFF\xFE\r" + std::string("\0\n\0\x12\0", 5)),
+            "UTF-16 text that was made of a trace, as by PowerShell");
+  EXPECT_EQ(KindOfStart(AsUtf8(trace)), InputKind::kOther);
+  EXPECT_THAT(WhereOpened(ContentWords(replaced)), HasSubstr("copy the trace again"));
+}
+
 TEST(ContentWords, NameFilesOfOtherTools) {
   using namespace std::string_literals;
   struct Case {

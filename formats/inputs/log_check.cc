@@ -164,7 +164,9 @@ class FileChecker : public FrameCounter {
     if (log_->unknown_records() > file_.unknown_before) return;  // they count, unknown how
     std::vector<SessionSummary> sessions = file_.sessions.Sessions();
     for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
-      if (index->sessions[i].has_life) continue;  // by an older version
+      // By an older version:
+      if (!index->sessions[i].start_ns) sessions[i].start_ns.reset();
+      if (index->sessions[i].has_life) continue;
       sessions[i].life.clear();
       sessions[i].has_life = false;
     }

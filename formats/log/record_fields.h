@@ -322,7 +322,7 @@ void Fields(auto& field, Like<LifeEvent> auto& m) {
 void Fields(auto& field, Like<SessionSummary> auto& m) {
   NumberFields(field, m.header, m.first_record, m.records, m.first_time_ns, m.last_time_ns,
                m.counts, m.buffers, m.producers, m.sequences, m.chunks, m.chunk_bytes, m.patches,
-               m.recorder_gaps, m.truncated, m.life, m.has_life, m.end, m.verdicts);
+               m.recorder_gaps, m.truncated, m.life, m.has_life, m.end, m.verdicts, m.start_ns);
 }
 
 }  // namespace ringscope

@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "buffers { size_kb: 4096 } data_sources { config { name: \"linux.ftrce\" } }",
                    "config.unknown_source",
                    Harm::kWarning,
-                   "'linux.ftrace' has the nearest name",
+                   "the nearest known name is 'linux.ftrace'",
                    {"data_sources[0].config.name \"linux.ftrace\""}},
         ConfigCase{"WithoutItsFirstPart",
                    "buffers { size_kb: 4096 } data_sources { config { name: \"heapprofd\" } }",
