@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace ringscope {
 namespace {
 
+using ::testing::HasSubstr;
 using Message = testing::MessageText;
 
 Message BufferMessage(uint64_t size_kb, uint64_t policy = 1) {
@@ -118,6 +120,23 @@ std::string ConfigWithKernelBuffers(uint64_t kb, uint64_t ms) {
                                             .Uint(proto::FtraceConfig::kBufferSizeKb, kb)
                                             .Uint(proto::FtraceConfig::kDrainPeriodMs, ms))))
       .text();
+}
+
+// Statistics that data of the session follows do not tell what its buffers lost to the end; those
+// that appended packets follow do.
+TEST(ExamineTrace, StatisticsOfTheMiddle_ProveNoLossToTheEnd) {
+  TraceFacts facts = GoodTrace();
+  EXPECT_THAT(StagesText(ExamineTrace(facts).account),
+              HasSubstr("buffers[0] lost nothing; 990 packets are in the trace. Traces do not show "
+                        "losses in shared memory or on the way to the file."));
+  facts.packets_after_stats = 900;
+  EXPECT_THAT(StagesText(ExamineTrace(facts).account),
+              HasSubstr("990 packets are in the trace. Traces do not show losses in shared memory, "
+                        "at the commit, in buffers[0] or on the way to the file."));
+  facts.sequences.push_back(facts.sequences.front());
+  facts.sequences.back().is_listed = false;
+  facts.sequences.back().all.packets = 900;
+  EXPECT_THAT(StagesText(ExamineTrace(facts).account), HasSubstr("buffers[0] lost nothing"));
 }
 
 // 10,000 events of 40 bytes were overwritten at two places: 5,000 more need 2,048 KiB, but a config

@@ -301,8 +301,8 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
         {0, stats.bytes_overwritten},
         0,
         stats.chunks_discarded,
-        facts.buffers[i].has_stats && stats.bytes_overwritten + stats.chunks_discarded == 0 &&
-            stats.unread_bytes() == 0};
+        facts.buffers[i].has_stats && facts.HasFinalStats() &&
+            stats.bytes_overwritten + stats.chunks_discarded == 0 && stats.unread_bytes() == 0};
   }
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.is_of_producer()) continue;
@@ -330,7 +330,7 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
   }
   accounts.Sum();
   all[kCommit].is_known =
-      facts.stats_packets > 0 && all[kCommit].places == 0 && all[kCommit].chunks == 0;
+      facts.HasFinalStats() && all[kCommit].places == 0 && all[kCommit].chunks == 0;
   all[kKernel] = KernelLosses(facts.ftrace);
   all[kImport].count.packets = facts.late_events;
   return accounts;

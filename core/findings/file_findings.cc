@@ -101,16 +101,13 @@ void AddCutOff(Examiner& examiner) {
 /// Packets after the statistics with which the service ends a file.
 void AddAfterStats(Examiner& examiner, uint64_t packets) {
   const TraceFacts& facts = examiner.facts;
-  uint64_t unlisted = 0, listed = 0;
-  for (const TraceSequence& sequence : facts.sequences)
-    (sequence.is_listed ? listed : unlisted) += sequence.all.packets;
-  const bool is_appended = listed > 0 && unlisted > 0 && unlisted == packets;
   examiner.Add(
       "trace.after_stats",
       Say("{} follow{} the last statistics of the service.",
           Number("packets_after", packets, "packet"), packets == 1 ? "s" : ""),
-      {.cause = is_appended ? "No statistics name their sequences: they were appended, not written "
-                              "by the session."
+      {.cause = facts.appended_packets() > 0
+                    ? "No statistics name their sequences: they were appended, not written "
+                      "by the session."
                 : facts.is_clone ? "A clone of the session was read after them."
                 : examiner.config.IsStreamed()
                     ? "The session did not come to its end, or its service is older than v58, "

@@ -312,16 +312,12 @@ void ExamineOrder(Examiner& examiner) {
   ExamineMachines(examiner);
   ExamineLateCpu(examiner);
   const TraceFacts& facts = examiner.facts;
-  uint64_t unlisted = 0;  // packets of sequences that no statistics name
-  for (const TraceSequence& sequence : facts.sequences)
-    unlisted += sequence.is_listed ? 0 : sequence.all.packets;
-  const bool is_appended = unlisted > 0 && unlisted == facts.packets_after_stats.value_or(0) &&
-                           facts.late_events > 0 && facts.late_events <= unlisted;
-  if (is_appended)
+  const uint64_t appended = facts.appended_packets();
+  if (facts.late_events > 0 && facts.late_events <= appended)
     examiner.Add("order.late",
                  Say("{} of {} that the session did not write are too late for the importer's "
                      "sorter, and dropped.",
-                     Number("events", facts.late_events), Number("appended", unlisted, "packet")),
+                     Number("events", facts.late_events), Number("appended", appended, "packet")),
                  {.cause = "They follow the last statistics, on sequences that these do not name: "
                            "they were appended to the file.",
                   .proof = "writer_stats of the service's statistics, and the order of packets.",

@@ -4,6 +4,13 @@
 
 namespace ringscope {
 
+uint64_t TraceFacts::appended_packets() const {
+  uint64_t unlisted = 0, listed = 0;
+  for (const TraceSequence& sequence : sequences)
+    (sequence.is_listed ? listed : unlisted) += sequence.all.packets;
+  return listed > 0 && unlisted == packets_after_stats ? unlisted : 0;
+}
+
 std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session) {
   if (stats.bytes_written == 0 || stats.buffer_size == 0) return std::nullopt;
   const double share =

@@ -197,6 +197,13 @@ struct TraceFacts : MachineFacts {
     const uint64_t before = first_service.*counter, after = service.*counter;
     return after > before ? after - before : 0;
   }
+  /// Returns the packets that were appended to the file: they follow the last statistics, which
+  /// name other sequences alone.
+  uint64_t appended_packets() const;
+  /// Returns true if the last statistics of the buffers are those of the session's end.
+  bool HasFinalStats() const {
+    return stats_packets > 0 && (is_clone || packets_after_stats == appended_packets());
+  }
   /// Returns true if a tool or a library wrote the trace: nothing of it is from the service.
   bool IsOfTool() const { return service_packets == 0 && trusted_packets == 0 && data_packets > 0; }
 
