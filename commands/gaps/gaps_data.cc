@@ -120,6 +120,10 @@ void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
      "dropped_events", cpu.Rise(FtraceCounter::kDroppedEvents));
 }
 
+void ListFields(JsonFieldWriter& io, const LossCount& counted) {
+  io("counter", counted.name, "count", counted.count);
+}
+
 void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
   io("buffer", stale.buffer, "sequence", stale.sequence, "packets", stale.packets, "stale",
      stale.stale, "longest_ns", stale.longest.delay_ns, "longest_chunk", stale.longest.chunk,
@@ -321,7 +325,7 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   out.Data("flags_not_listed", selection.unlisted_flags);
   write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
   write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
-  write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
+  write("counted_losses", "counted_loss", FieldsToJson(selection.counts));
   write("stalls", "stall", stalls);
   if (!lines) out.Data("remedies", FieldsToJson(selection.examination.remedies.remedies));
   write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));

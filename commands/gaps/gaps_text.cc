@@ -391,13 +391,11 @@ class GapsText {
   void PrintCounted() {
     std::vector<std::string> counters, names;
     const std::string missed = Joined(MissedFlushes(shown_.outcome, notes_));
-    for (size_t i = 0; i < kLossCounters; ++i) {
-      if (shown_.counts[i] == 0) continue;
-      const bool is_flush = i == static_cast<size_t>(LossCounter::kFlushesFailed);
-      names.emplace_back(Name(static_cast<LossCounter>(i)));
-      counters.push_back(fmt::format(
-          "{0}: {1} (ringscope stats --explain {0}){2}", names.back(), WithCommas(shown_.counts[i]),
-          is_flush && !missed.empty() ? "; not acknowledged by " + missed : ""));
+    for (const LossCount& each : shown_.counts) {
+      const bool is_flush = each.name == "flushes_failed" && !missed.empty();
+      names.push_back(each.name);
+      counters.push_back(fmt::format("{}: {}{}", each.name, WithCommas(each.count),
+                                     is_flush ? "; not acknowledged by " + missed : ""));
     }
     PrintList("Counters of lost data: " + Joined(names), counters, "counter",
               [](const std::string& text) { return text; });

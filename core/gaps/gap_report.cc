@@ -112,6 +112,30 @@ bool GapFilter::Keeps(const PacketAccount& account, uint64_t start_ns) const {
          IsInTime(*this, account.written.time_ns, account.written.time_ns, start_ns);
 }
 
+std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report) {
+  std::vector<LossCount> counts = {{"patches_failed"},
+                                   {"abi_violations"},
+                                   {"trace_writer_packet_loss"},
+                                   {"sequence_packet_loss"},
+                                   {"incremental_sequences_dropped"},
+                                   {"flushes_failed"}};
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    // The harmless ones may be of an earlier buffer with the same id.
+    const auto without = [](uint64_t all, uint64_t harmless) {
+      return all - std::min(all, harmless);
+    };
+    const BufferGaps* const gaps = report.Find(buffer.id);
+    counts[0].count += without(buffer.stats.patches_failed, gaps ? gaps->harmless_patches : 0);
+    counts[1].count += without(buffer.stats.abi_violations, gaps ? gaps->harmless_recommits : 0);
+    counts[2].count += buffer.stats.trace_writer_packet_loss;
+    counts[3].count += buffer.losses.sequence_packet_loss;
+    counts[4].count += buffer.losses.incremental_sequences_dropped;
+  }
+  counts[5].count = outcome.service.flushes_failed;
+  std::erase_if(counts, [](const LossCount& each) { return each.count == 0; });
+  return counts;
+}
+
 GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter)
     : report(all),
       is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
@@ -147,24 +171,13 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
 }
 
 void GapSelection::AddSigns(const GapFilter& filter) {
-  for (const CounterRise& rise : report.counted) {
-    if (is_filtered &&
-        !(rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence)))
-      continue;
-    counted.push_back(rise);
-    if (!rise.is_harmless()) counts[static_cast<size_t>(rise.counter)] += rise.amount;
-  }
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)
     if (!is_filtered ||
         (loss.sequence && filter.buffers.empty() && IsIn(filter.sequences, *loss.sequence)))
       reported.push_back(loss);
-  if (!is_filtered) {
-    counts = report.counts;
-    unlisted_reports = report.unlisted_reports;
-  }
-  any_sign |= !reported.empty() || unlisted_reports > 0 ||
-              std::ranges::any_of(counts, [](uint64_t count) { return count > 0; });
+  if (!is_filtered) unlisted_reports = report.unlisted_reports;
+  any_sign |= !reported.empty() || unlisted_reports > 0;
 }
 
 }  // namespace ringscope

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/gaps/counter_trace.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/gaps/stalls.h"
@@ -327,6 +326,8 @@ struct BufferGaps {
   std::vector<SequenceGaps> sequences;  // by key
   /// Own time of the newest packet that was overwritten, or that of its commit; 0: none is known.
   uint64_t newest_overwritten_ns = 0;
+  uint64_t harmless_recommits = 0;  // abi_violations: of chunks with the same packets as before
+  uint64_t harmless_patches = 0;    // patches_failed: no packet waited for them
   /// If a full buffer discarded packets: what was written to it, the largest shares.
   std::vector<SequenceShare> filled_by;
   uint64_t filled_by_others = 0;  // bytes
@@ -363,14 +364,14 @@ struct SourceLosses {
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
 
+struct ReplayOutcome;
+
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none
   LossTimeline over_time;              // by the commits of the packets that have times
   std::vector<StaleSequence> stale;
   std::vector<WrongPatchAt> wrong_patches;  // at most GapAnalysis::kMaxSigns
-  std::vector<CounterRise> counted;
-  std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
 
@@ -390,6 +391,15 @@ struct GapFilter : LogSelection {
   bool selects_gaps() const { return from || to; }
 };
 
+/// A counter that trace processor calls a data loss.
+struct LossCount {
+  std::string name;  // "patches_failed": in statistics, without "traced_buf_" or "traced_"
+  uint64_t count = 0;
+};
+/// Returns the counters of a session that are not zero, without the counts by which nothing is
+/// missing.
+std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report);
+
 /// The parts of a report that a filter keeps. The report must live longer.
 struct GapSelection {
   /// @param start_ns of the session
@@ -405,15 +415,13 @@ struct GapSelection {
   std::vector<std::pair<const SequenceGaps*, const MissingChunks*>> missing;
   uint64_t unlisted_missing = 0;
   std::vector<StaleSequence> stale;
-  std::vector<CounterRise> counted;
-  std::array<uint64_t, kLossCounters> counts{};
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
   bool is_filtered = false;  // not all packets of the session are selected
   bool by_time = false;      // the filter selects the gaps that reach into a time
   bool any_loss = false;     // packets were lost that the filter keeps
   /// Something shows that more may be missing: chunks that are not in the log, losses that the log
-  /// itself reports, counters of losses, sequences that wait.
+  /// itself reports, sequences that wait.
   bool any_sign = false;
 
  private:
