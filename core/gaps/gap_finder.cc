@@ -561,7 +561,6 @@ FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const Op
   }
   if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
     const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
-    result.missing_chunks = last - first + 1;
     result.rule =
         sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
     const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),

@@ -154,7 +154,10 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
   if (sequence.written().packets > 0) sequences.push_back(&sequence);
   unlisted += sequence.unlisted_gaps;
   unlisted_flags += sequence.unlisted_flags;
-  for (const FalseFlag& flag : sequence.false_flags) false_flags.emplace_back(&sequence, &flag);
+  for (const FalseFlag& flag : sequence.false_flags) {
+    FlagCount& same = false_flags[flag.rule];
+    if (same.packets++ == 0) same.first = {sequence.sequence, IdOf(flag.packet.place.chunk)};
+  }
   for (const Gap& gap : sequence.gaps) {
     if (!filter.Keeps(gap, start_ns)) continue;
     any_loss = true;

@@ -284,7 +284,11 @@ inline constexpr auto kEnumRows<FlagRule> = EnumTable<EnumRow<FlagRule>>({
 struct FalseFlag {
   FlaggedPacket packet;
   FlagRule rule = FlagRule::kLeftIncomplete;
-  uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
+};
+/// Packets that are flagged for the same reason.
+struct FlagCount {
+  uint64_t packets = 0;
+  ChunkName first;  // where the first of them begins
 };
 
 /// Losses of one sequence of a buffer, gap by gap.
@@ -410,7 +414,7 @@ struct GapSelection {
   std::vector<const Gap*> gaps;       // the others; in order
   uint64_t unlisted = 0;              // gaps that were too many to be kept
   std::vector<const SequenceGaps*> sequences;  // with packets
-  std::vector<std::pair<const SequenceGaps*, const FalseFlag*>> false_flags;
+  std::map<FlagRule, FlagCount> false_flags;
   uint64_t unlisted_flags = 0;
   std::vector<std::pair<const SequenceGaps*, const MissingChunks*>> missing;
   uint64_t unlisted_missing = 0;
