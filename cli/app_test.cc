@@ -68,7 +68,6 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
        "did you mean '--output'?"},
       {"mistyped_with_value", {"info", "--fromat=json", "x"}, "there is no option"},
       {"mistyped_engine", {"replay", "--engine", "v2-58", "x"}, "did you mean 'v2@58'?"},
-      {"mistyped_kind", {"dump", "--kind", "comit", "x"}, "did you mean 'commit'?"},
       {"mistyped_help", {"help", "replai"}, "did you mean 'replay'?"},
       {"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
       {"missing_value", {"import", "x", "-o"}, "--output needs a value: FILE"},

@@ -18,7 +18,7 @@ namespace ringscope {
 
 /// The gaps of a session that the user wants to see, and the examination that they are of.
 struct ShownGaps : GapSelection {
-  ShownGaps(const Examination& of, const GapFilter& filter, const PacketKinds& kinds_of_packets)
+  ShownGaps(const Examination& of, const LogSelection& filter, const PacketKinds& kinds_of_packets)
       : GapSelection(of.log->gaps, of.log->notes.start_ns(), filter),
         examination(of),
         outcome(of.log->outcome),

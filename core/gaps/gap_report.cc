@@ -83,35 +83,6 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
   return result;
 }
 
-namespace {
-
-template <typename T>
-bool IsIn(const std::vector<T>& list, std::type_identity_t<T> value) {
-  return list.empty() || std::ranges::find(list, value) != list.end();
-}
-
-bool IsInTime(const GapFilter& filter, std::optional<uint64_t> first, std::optional<uint64_t> last,
-              uint64_t start_ns) {
-  if (filter.from && !(last && *last >= filter.from->Absolute(start_ns))) return false;
-  return !filter.to || (first && *first <= filter.to->Absolute(start_ns));
-}
-
-}  // namespace
-
-bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
-  return IsIn(buffers, buffer) && IsIn(sequences, sequence);
-}
-
-bool GapFilter::Keeps(const Gap& gap, uint64_t start_ns) const {
-  return Keeps(gap.buffer, gap.sequence) &&
-         IsInTime(*this, gap.written.first.time_ns, gap.written.last.time_ns, start_ns);
-}
-
-bool GapFilter::Keeps(const PacketAccount& account, uint64_t start_ns) const {
-  return Keeps(account.buffer, account.sequence) &&
-         IsInTime(*this, account.written.time_ns, account.written.time_ns, start_ns);
-}
-
 std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report) {
   std::vector<LossCount> counts = {{"patches_failed"},
                                    {"abi_violations"},
@@ -136,21 +107,19 @@ std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapRepor
   return counts;
 }
 
-GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter)
-    : report(all),
-      is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
-      by_time(filter.selects_gaps()) {
+GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const LogSelection& filter)
+    : report(all), is_filtered(filter.selects()), by_time(filter.selects_times()) {
   for (const BufferGaps& buffer : report.buffers)
     for (const SequenceGaps& sequence : buffer.sequences)
       if (filter.Keeps(buffer.id, sequence.sequence)) AddSequence(sequence, start_ns, filter);
   for (const StaleSequence& sequence : report.stale)
     if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
   // A filter by time selects nothing else.
-  if (!filter.selects_gaps()) AddSigns(filter);
+  if (!filter.selects_times()) AddSigns(filter);
 }
 
 void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
-                               const GapFilter& filter) {
+                               const LogSelection& filter) {
   if (sequence.written().packets > 0) sequences.push_back(&sequence);
   unlisted += sequence.unlisted_gaps;
   unlisted_flags += sequence.unlisted_flags;
@@ -159,11 +128,11 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
     if (same.packets++ == 0) same.first = {sequence.sequence, IdOf(flag.packet.place.chunk)};
   }
   for (const Gap& gap : sequence.gaps) {
-    if (!filter.Keeps(gap, start_ns)) continue;
+    if (!filter.KeepsTime(gap.written.first.time_ns, gap.written.last.time_ns, start_ns)) continue;
     any_loss = true;
     (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
   }
-  if (filter.selects_gaps()) return;
+  if (filter.selects_times()) return;
   any_loss |= sequence.lost().packets > 0 || sequence.losses_by_flag() > 0;
   for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
   unlisted_missing += sequence.unlisted_missing;
@@ -173,11 +142,11 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
               });
 }
 
-void GapSelection::AddSigns(const GapFilter& filter) {
+void GapSelection::AddSigns(const LogSelection& filter) {
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)
     if (!is_filtered ||
-        (loss.sequence && filter.buffers.empty() && IsIn(filter.sequences, *loss.sequence)))
+        (loss.sequence && filter.buffers.empty() && filter.Keeps(BufferId{}, *loss.sequence)))
       reported.push_back(loss);
   if (!is_filtered) unlisted_reports = report.unlisted_reports;
   any_sign |= !reported.empty() || unlisted_reports > 0;

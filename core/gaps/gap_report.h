@@ -384,17 +384,6 @@ struct GapReport {
   const BufferGaps* Find(BufferId id) const;
 };
 
-/// Which losses to show. Within a list any entry matches; all lists that are not empty must agree.
-struct GapFilter : LogSelection {
-  bool Keeps(BufferId buffer, SequenceKey sequence) const;
-  /// Returns true for a gap with packets that were written in the time asked for.
-  /// @param start_ns of the session
-  bool Keeps(const Gap& gap, uint64_t start_ns) const;
-  bool Keeps(const PacketAccount& account, uint64_t start_ns) const;
-  /// Returns true if the filter can select some of a sequence's gaps.
-  bool selects_gaps() const { return from || to; }
-};
-
 /// A counter that trace processor calls a data loss.
 struct LossCount {
   std::string name;  // "patches_failed": in statistics, without "traced_buf_" or "traced_"
@@ -407,7 +396,7 @@ std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapRepor
 /// The parts of a report that a filter keeps. The report must live longer.
 struct GapSelection {
   /// @param start_ns of the session
-  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter);
+  GapSelection(const GapReport& report, uint64_t start_ns, const LogSelection& filter);
 
   const GapReport& report;
   std::vector<const Gap*> own_fault;  // with packets that the buffer lost by a bug; in order
@@ -429,8 +418,8 @@ struct GapSelection {
   bool any_sign = false;
 
  private:
-  void AddSequence(const SequenceGaps& sequence, uint64_t start_ns, const GapFilter& filter);
-  void AddSigns(const GapFilter& filter);
+  void AddSequence(const SequenceGaps& sequence, uint64_t start_ns, const LogSelection& filter);
+  void AddSigns(const LogSelection& filter);
 };
 
 }  // namespace ringscope

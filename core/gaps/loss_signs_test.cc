@@ -168,7 +168,7 @@ TEST(LossSigns, GapOfAWriter_ConcernsItAlone) {
   ASSERT_EQ(report.reported.size(), 1u);
   EXPECT_EQ(report.reported[0].sequence, Key(1, 3));
   EXPECT_FALSE(ProvesNoLoss(report));
-  GapFilter other;
+  LogSelection other;
   other.sequences = {Key(9, 9)};
   const GapSelection selection(report, 0, other);
   EXPECT_FALSE(selection.any_loss || selection.any_sign);
