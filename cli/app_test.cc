@@ -90,21 +90,12 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
       {"option_and_argument_that_exclude_each_other",
        {"engines", "--explain", "v1", "./x.so"},
        "PLUGIN and --explain cannot be used together"},
-      {"layout_of_some_sequences",
-       {"graph", "--layout", "--seq", "1:1", "x"},
-       "--seq and --layout cannot be used together"},
-      {"layout_in_full",
-       {"graph", "--layout", "--full", "x"},
-       "--full and --layout cannot be used together"},
       {"top_of_chosen_sequences",
        {"graph", "--top", "1", "--seq", "1:1", "x"},
        "--seq and --top cannot be used together"},
       {"full_and_around",
        {"graph", "--full", "--around", "1:1#5", "x"},
        "--around and --full cannot be used together"},
-      {"one_that_needs_another",
-       {"graph", "--at", "5", "x"},
-       "--at needs --layout or --order (add one of them)"},
       {"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}};
   for (const UsageCase& usage : cases) {
     SCOPED_TRACE(usage.name);
