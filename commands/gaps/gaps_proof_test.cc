@@ -13,7 +13,6 @@
 #include "core/perfetto/commit_request.h"
 #include "core/session/replay.h"
 #include "formats/inputs/open_log.h"
-#include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
 
 namespace ringscope {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "core/engine/v2_rules.h"

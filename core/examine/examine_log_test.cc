@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"

@@ -4,8 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"

@@ -1,7 +1,5 @@
 #include "core/gaps/gap_report.h"
 
-#include <type_traits>
-
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {

@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
