@@ -143,11 +143,6 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
         return count;
       },
       "N", "End after this many different findings (default: 10)");
-  AddFlag(app, "--losses", args.plan.checks_losses,
-          "Put each stream through the accounts of gaps, and where the writers keep the rules "
-          "check the losses of both sides: a packet that is lost though all of it was in the "
-          "buffer, a loss without a loss flag, and a loss flag without a loss are findings, in "
-          "released buffers, too");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, "DIR",
           "Folder for the smallest stream of each finding, and its unit test (default: the current "
@@ -228,13 +223,9 @@ constexpr OutputKind kFindingOutput = {"a finding", true, IsFinding};
 /// A note about the stream, and the stream.
 std::string FileText(const FuzzPlan& plan, const KnownFinding& finding) {
   const FuzzFinding& shown = finding.smallest.finding;
-  const std::string a = ShellWord(EngineName(plan.sides.a)),
-                    b = ShellWord(EngineName(plan.sides.b));
-  const std::string command =
-      shown.oracle == Oracle::kLosses
-          ? fmt::format("ringscope gaps FILE --engine {}", *shown.side == Side::kA ? a : b)
-          : fmt::format("ringscope diff FILE --a {} --b {}", a, b);
-  const std::string note = fmt::format("'{}' shows: {} ({})", command, shown.text, shown.Cause());
+  const std::string note = fmt::format(
+      "'ringscope diff FILE --a {} --b {}' shows: {} ({})", ShellWord(EngineName(plan.sides.a)),
+      ShellWord(EngineName(plan.sides.b)), shown.text, shown.Cause());
   return FormatLog(note, finding.smallest.ops);
 }
 
@@ -396,9 +387,7 @@ Command FuzzCommand() {
            {"ringscope fuzz --a v2@58 --b ./libmybuffer.so --time 10m",
             "Does my buffer behave as the released one?"},
            {"ringscope fuzz --a v2@57 --b v2@58 --ignore v2@58:relocates",
-            "Does anything else differ?"},
-           {"ringscope fuzz --a ./mine.so --b ./mine.so --losses",
-            "Does my buffer lose what no buffer should?"}},
+            "Does anything else differ?"}},
           Bind(SetUp, RunFuzz),
           {.clean = "No stream showed a difference.", .notice = "There are findings."}};
 }

@@ -83,23 +83,6 @@ TEST(FuzzStreams, TimeIsALimit) {
   EXPECT_LT(RunStreams(ReleasePlan("v2@57", "v2@58"), args, run.context).streams, 32u);
 }
 
-// Of one engine's own losses: the smallest stream, and the command that shows it.
-TEST(FuzzCommand, Losses_AreChecked) {
-  const TempFolder folder;
-  const std::vector<std::string> args = {"--a", "v2@58",  "--b",     "v2@58", "--count",
-                                         "64",  "--mode", "correct", "-o",    folder.path()};
-  EXPECT_EQ(RunCommand(FuzzCommand(), args).code, ExitCode::kClean);
-  std::vector<std::string> judged = args;
-  judged.emplace_back("--losses");
-  const Ran ran = RunCommand(FuzzCommand(), judged);
-  EXPECT_EQ(ran.error, "");
-  EXPECT_EQ(ran.code, ExitCode::kNotice);
-  EXPECT_THAT(ran.out, HasSubstr("losses of A: false_sign (read_gap)\n"));
-  const std::string file = folder.File("v2-58-v2-58-losses-of-A-false-sign-read-gap.ops.jsonl");
-  EXPECT_THAT(ReadFile(file), HasSubstr("'ringscope gaps FILE --engine v2@58' shows: v2@58: the"));
-  EXPECT_LE(CountOf(ReadFile(file), "\n"), 7u);
-}
-
 TEST(FuzzCommand, FilesOfOthersAreNotReplaced) {
   const TempFolder folder;
   const std::string name = folder.File("v2-57-v2-58-v2-58-allows-writer-drop.ops.jsonl");

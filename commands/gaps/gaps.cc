@@ -13,7 +13,7 @@ namespace {
 struct GapsArgs {
   SessionSelection input;
   ReplayChoices choices;
-  GapFilter filter;
+  LogSelection filter;
   std::vector<std::string> of_trace;  // its sequences, by id or a part of the title
   bool all = false;                   // as text, each gap and all that was found
   bool packets = false;               // each lost packet
@@ -72,7 +72,10 @@ class LostPacketList : public LedgerSink {
         kinds_(kinds) {}
 
   void OnPacketFate(const PacketAccount& account) override {
-    if (!IsLoss(account.fate) || !args_.filter.Keeps(account, notes_.start_ns())) return;
+    const std::optional<uint64_t> time_ns = account.written.time_ns;
+    if (!IsLoss(account.fate) || !args_.filter.Keeps(account.buffer, account.sequence) ||
+        !args_.filter.KeepsTime(time_ns, time_ns, notes_.start_ns()))
+      return;
     listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == Format::kText)

@@ -40,9 +40,9 @@ void ListFields(JsonFieldWriter& io, const FlaggedPacket& packet) {
      packet.read.time_ns, "unusable", packet.unusable);
 }
 
-void ListFields(JsonFieldWriter& io, const FalseFlag& flag) {
-  ListFields(io, flag.packet);
-  io("rule", flag.rule, "missing_chunks", flag.missing_chunks, "text", RowOf(flag.rule).text);
+void ListFields(JsonFieldWriter& io, const std::pair<const FlagRule, FlagCount>& flags) {
+  io("rule", flags.first, "packets", flags.second.packets, "first", flags.second.first, "text",
+     RowOf(flags.first).text);
 }
 
 void ListFields(JsonFieldWriter& io, const MissingChunks& missing) {
@@ -118,6 +118,10 @@ void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
      "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun",
      cpu.Rise(FtraceCounter::kOverrun), "commit_overrun", cpu.Rise(FtraceCounter::kCommitOverrun),
      "dropped_events", cpu.Rise(FtraceCounter::kDroppedEvents));
+}
+
+void ListFields(JsonFieldWriter& io, const LossCount& counted) {
+  io("counter", counted.name, "count", counted.count);
 }
 
 void ListFields(JsonFieldWriter& io, const StaleSequence& stale) {
@@ -317,11 +321,12 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
     if (sequence->stall) stalls.push_back(InSequence(*sequence, *sequence->stall));
   write("gaps", "gap", gaps);
   out.Data("gaps_not_listed", selection.unlisted);
-  write("false_flags", "false_flag", JsonArray(selection.false_flags, in_sequence));
+  write("false_flags", "false_flag",
+        FieldsToJson(std::vector(selection.false_flags.begin(), selection.false_flags.end())));
   out.Data("flags_not_listed", selection.unlisted_flags);
   write("missing_chunks", "missing_chunks", JsonArray(selection.missing, in_sequence));
   write("reported_losses", "reported_loss", FieldsToJson(selection.reported));
-  write("counted_losses", "counted_loss", FieldsToJson(selection.counted));
+  write("counted_losses", "counted_loss", FieldsToJson(selection.counts));
   write("stalls", "stall", stalls);
   if (!lines) out.Data("remedies", FieldsToJson(selection.examination.remedies.remedies));
   write("wrong_patches", "wrong_patch", FieldsToJson(selection.report.wrong_patches));

@@ -391,13 +391,11 @@ class GapsText {
   void PrintCounted() {
     std::vector<std::string> counters, names;
     const std::string missed = Joined(MissedFlushes(shown_.outcome, notes_));
-    for (size_t i = 0; i < kLossCounters; ++i) {
-      if (shown_.counts[i] == 0) continue;
-      const bool is_flush = i == static_cast<size_t>(LossCounter::kFlushesFailed);
-      names.emplace_back(Name(static_cast<LossCounter>(i)));
-      counters.push_back(fmt::format(
-          "{0}: {1} (ringscope stats --explain {0}){2}", names.back(), WithCommas(shown_.counts[i]),
-          is_flush && !missed.empty() ? "; not acknowledged by " + missed : ""));
+    for (const LossCount& each : shown_.counts) {
+      const bool is_flush = each.name == "flushes_failed" && !missed.empty();
+      names.push_back(each.name);
+      counters.push_back(fmt::format("{}: {}{}", each.name, WithCommas(each.count),
+                                     is_flush ? "; not acknowledged by " + missed : ""));
     }
     PrintList("Counters of lost data: " + Joined(names), counters, "counter",
               [](const std::string& text) { return text; });
@@ -405,20 +403,15 @@ class GapsText {
 
   /// Flags without a loss, rule by rule.
   void PrintFalseFlags() {
-    std::map<FlagRule, std::pair<uint64_t, std::string>> by_rule;  // packets; the first one
-    for (const auto& [sequence, flag] : shown_.false_flags) {
-      // Those are listed with the chunks that are missing.
-      if (flag->rule == FlagRule::kNotInLog || flag->rule == FlagRule::kRecorderGap) continue;
-      auto& [packets, first] = by_rule[flag->rule];
-      if (packets++ == 0)
-        first = fmt::format("{} #{}", ToString(sequence->sequence), flag->packet.place.chunk);
-    }
-    PrintList("Flagged, but nothing is known to be missing",
-              std::vector(by_rule.begin(), by_rule.end()), "rule", [](const auto& rule) {
-                const auto& [packets, first] = rule.second;
-                return fmt::format("{}: {}: {}{}", Count(packets, "packet"), RowOf(rule.first).text,
-                                   first, packets > 1 ? ", ..." : "");
-              });
+    std::vector<std::string> rules;
+    for (const auto& [rule, flags] : shown_.false_flags)
+      // Those of missing chunks are listed with these.
+      if (rule != FlagRule::kNotInLog && rule != FlagRule::kRecorderGap)
+        rules.push_back(fmt::format("{}: {}: {}{}", Count(flags.packets, "packet"),
+                                    RowOf(rule).text, ToString(flags.first),
+                                    flags.packets > 1 ? ", ..." : ""));
+    PrintList("Flagged, but nothing is known to be missing", rules, "rule",
+              [](const std::string& text) { return text; });
   }
 
   void PrintFtrace() {

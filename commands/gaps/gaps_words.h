@@ -18,23 +18,25 @@ namespace ringscope {
 
 /// The gaps of a session that the user wants to see, and the examination that they are of.
 struct ShownGaps : GapSelection {
-  ShownGaps(const Examination& of, const GapFilter& filter, const PacketKinds& kinds_of_packets)
+  ShownGaps(const Examination& of, const LogSelection& filter, const PacketKinds& kinds_of_packets)
       : GapSelection(of.log->gaps, of.log->notes.start_ns(), filter),
         examination(of),
         outcome(of.log->outcome),
         notes(of.log->notes),
         kinds(kinds_of_packets) {
+    if (!is_filtered) counts = LossCountsOf(outcome, report);
     const bool is_unread = outcome.read_passes == 0 && of.account.all.written() &&
                            of.account.all.written()->packets > 0;
-    any_sign |=
-        !is_filtered && (is_unread || std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
-                                                          &FtraceCpuLosses::lost_in_session));
+    any_sign |= !is_filtered && (is_unread || !counts.empty() ||
+                                 std::ranges::any_of(FtraceLossesOf(outcome.ftrace),
+                                                     &FtraceCpuLosses::lost_in_session));
   }
 
   const Examination& examination;
   const ReplayOutcome& outcome;  // of the examination
   const SessionNotes& notes;     // likewise
   const PacketKinds& kinds;
+  std::vector<LossCount> counts;  // of the whole session; none where a filter selects
 
   /// The account of the sequences that are shown.
   StageAccounts stages() const {

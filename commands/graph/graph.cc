@@ -26,9 +26,6 @@ struct GraphArgs {
   std::optional<BufferKey> buffer;
   uint64_t top = 3;  // sequences, if none is chosen
   bool full = false;
-  bool layout = false;
-  bool order = false;
-  std::optional<LayoutMoment> at;
   std::string output;  // empty: standard output
   bool force = false;
   std::optional<Format> format;  // absent: the one that the output's name asks for
@@ -49,40 +46,22 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddFlag(app, "--full", args.full, "Show every chunk, collapse nothing");
   AddParsed(app, "--buffer", args.buffer, ParseBuffer, "BUFFER",
             "Only this buffer, like buffers[1], or 1 by its id in the log");
-  AddFlag(app, "--layout", args.layout,
-          "Show the bytes of each buffer instead, and which sequence they belong to");
-  AddFlag(app, "--order", args.order,
-          "Show the order in which a read pass takes what is in a buffer");
-  AddParsed(
-      app, "--at", args.at, ParseLayoutMoment, "RECORD|TIME",
-      "Show the layout or the order after this record, or at this time after the start, like 1.5s "
-      "(default: a layout before the last read that returned many packets, an order before "
-      "the first read); needs --layout or --order");
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Write to this file; - for standard output. A name with .svg or .json asks for that "
           "format");
   AddForce(app, args.force);
   AddFormat(app, args.format, {Format::kText, Format::kSvg, Format::kJson});
-  Exclude(app, "--layout", {"--seq", "--around", "--full"});
   Exclude(app, "--around", {"--full", "--seq"});
-  Exclude(app, "--order", {"--layout", "--seq", "--around", "--full"});
-  Exclude(app, "--top", {"--seq", "--around", "--layout", "--order"});
+  Exclude(app, "--top", {"--seq", "--around"});
 }
 
-Status CheckArgs(const GraphArgs& args) {
-  if ((args.order || args.layout) && args.format == Format::kSvg)
-    return Fail(ErrorCode::kUsage, "only chunks can be drawn", {}, "choose text or json");
-  if (args.at && !args.layout && !args.order)
-    return Fail(ErrorCode::kUsage, "--at needs --layout or --order", {}, "add one of them");
-  return {};
-}
-
-/// Returns the chosen buffer, if one is chosen. kUsage: the session does not have it.
-Result<std::optional<BufferId>> BufferOf(const GraphArgs& args, const ReplayOutcome& outcome) {
-  if (!args.buffer) return std::nullopt;
-  for (const BufferOutcome& buffer : outcome.buffers)
-    if (args.buffer->Names(buffer.id, buffer.index)) return buffer.id;
+/// Checks that the session has the chosen buffer.
+Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
+  if (!args.buffer || std::ranges::any_of(outcome.buffers, [&](const BufferOutcome& buffer) {
+        return args.buffer->Names(buffer.id, buffer.index);
+      }))
+    return {};
   return Fail(ErrorCode::kUsage, fmt::format("there is no buffer '{}'", ToString(*args.buffer)),
               {outcome.path, {}, {}}, fmt::format("its buffers: {}", BuffersText(outcome)));
 }
@@ -132,94 +111,37 @@ void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console&
     console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
 }
 
-/// Replays the session that `sessions` is at, and draws what was asked for.
-class GraphDrawing {
- public:
-  GraphDrawing(const GraphArgs& args, SessionReader& sessions, Context& context, Report& report)
-      : args_(args), context_(context), report_(report), run_(context, sessions, Choices(args)) {}
-
-  Status DrawGraphs() {
-    auto& builder = run_.Add<ChunkGraphBuilder>(BuilderOptions(args_));
-    RS_RETURN_IF_ERROR(Replay());
-    GraphReport drawn{.outcome = outcome_, .notes = notes_, .clock = clock_, .graphs = {}};
-    drawn.Take(builder.Take());
-    if (args_.sequences.empty() && !args_.around) {
-      const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
-      drawn.graphs.resize(std::min<uint64_t>(worth, args_.top));
-    }
-    WarnOfOddChoices(args_, drawn, context_.console);
-    if (report_.is_json()) report_.Data(GraphJson(drawn));
-    report_.Print(args_.format == Format::kSvg ? GraphSvg(drawn)
-                                               : GraphText(drawn, report_.width()));
-    return {};
+/// Replays the session that `sessions` is at, and draws its chunks.
+Status DrawSession(const GraphArgs& args, SessionReader& sessions, Context& context,
+                   Report& report) {
+  ReplayRun run(context, sessions, args.choices);
+  const auto& notes = run.Add<SessionNotes>();
+  const auto& log = run.Add<ShortLog>();
+  auto& builder = run.Add<ChunkGraphBuilder>(BuilderOptions(args));
+  RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
+  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
+  report.Data({{"input", outcome.path},
+               {"session", outcome.session},
+               {"reads", FieldsToJson(outcome.reads)}});
+  if (outcome.clone) report.Data("clone", *outcome.clone);
+  AddInexact(report, outcome.verdicts);
+  if (report.is_text()) {
+    ReportReplayTitle(report, outcome);
+    if (const auto line = log.Line())
+      report.Paragraph(fmt::format("In the notation of 'ringscope try': {}", *line));
   }
-
-  Status DrawLayout() {
-    return ShowMoment(run_.Add<LayoutMap>(args_.at), [&](const std::vector<BufferLayout>& layouts) {
-      return LayoutText(layouts, clock_, notes_, report_.width());
-    });
+  GraphReport drawn{
+      .outcome = outcome, .notes = notes, .clock = GraphClock(outcome.first_time_ns), .graphs = {}};
+  drawn.Take(builder.Take());
+  if (args.sequences.empty() && !args.around) {
+    const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
+    drawn.graphs.resize(std::min<uint64_t>(worth, args.top));
   }
-
-  Status ShowOrder() {
-    return ShowMoment(run_.Add<ReadWalks>(args_.at.value_or(LayoutMoment{})),
-                      [&](const std::vector<ReadWalk>& walks) {
-                        return OrderText(walks, args_.full, clock_, notes_, report_.width());
-                      });
-  }
-
- private:
-  static ReplayChoices Choices(const GraphArgs& args) {
-    ReplayChoices choices = args.choices;
-    // A read at the end that the log does not have would leave no order to show.
-    if (args.order && choices.reads.mode == ReadsMode::kAuto)
-      choices.reads.mode = ReadsMode::kRecorded;
-    return choices;
-  }
-
-  /// Replays the session to its end, and reports what all outputs have.
-  Status Replay() {
-    RS_ASSIGN_OR_RETURN(outcome_, run_.ToEnd());
-    RS_ASSIGN_OR_RETURN(buffer_, BufferOf(args_, outcome_));
-    clock_ = GraphClock(outcome_.first_time_ns);
-    report_.Data({{"input", outcome_.path},
-                  {"session", outcome_.session},
-                  {"reads", FieldsToJson(outcome_.reads)}});
-    if (outcome_.clone) report_.Data("clone", *outcome_.clone);
-    AddInexact(report_, outcome_.verdicts);
-    if (!report_.is_text()) return {};
-    ReportReplayTitle(report_, outcome_);
-    if (const auto line = log_.Line())
-      report_.Paragraph(fmt::format("In the notation of 'ringscope try': {}", *line));
-    return {};
-  }
-
-  /// Shows what `taken` finds in the chosen buffers at the chosen moment.
-  template <typename Taken, typename TextOf>
-  Status ShowMoment(const Taken& taken, TextOf text_of) {
-    RS_RETURN_IF_ERROR(Replay());
-    if (args_.at && !taken.has_passed())
-      context_.console.Warn(
-          fmt::format("{}: session {} ends before that: this is its end, after record {}",
-                      outcome_.path, outcome_.session, WithCommas(taken.at().record.value_or(0))));
-    auto buffers = taken.buffers();
-    std::erase_if(buffers,
-                  [&](const auto& one) { return buffer_.value_or(one.buffer) != one.buffer; });
-    for (const auto& one : buffers) RS_RETURN_IF_ERROR(one.status);
-    report_.Data("buffers", FieldsToJson(buffers));
-    report_.Print(text_of(buffers));
-    return {};
-  }
-
-  const GraphArgs& args_;
-  Context& context_;
-  Report& report_;
-  ReplayRun run_;
-  SessionNotes& notes_ = run_.Add<SessionNotes>();
-  ShortLog& log_ = run_.Add<ShortLog>();
-  ReplayOutcome outcome_;
-  std::optional<BufferId> buffer_;  // that is chosen
-  GraphClock clock_{std::nullopt};
-};
+  WarnOfOddChoices(args, drawn, context.console);
+  if (report.is_json()) report.Data(GraphJson(drawn));
+  report.Print(args.format == Format::kSvg ? GraphSvg(drawn) : GraphText(drawn, report.width()));
+  return {};
+}
 
 /// The format that an output's name asks for.
 Result<Format> FormatOf(const std::string& output) {
@@ -238,21 +160,14 @@ Result<ExitCode> RunGraph(const GraphArgs& given, SessionReader& sessions, Conte
     const std::string own = args.format == Format::kText ? ".txt" : std::string(".") + name;
     RS_RETURN_IF_ERROR(CheckOutputName(args.output, name, {own}));
   }
-  RS_RETURN_IF_ERROR(CheckArgs(args));
   const bool is_picture = args.format == Format::kSvg;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,
                                    is_picture ? kPictureOutput : kReportOutput, args.force));
-  Report report(context.console, *args.format,
-                args.layout  ? "layout"
-                : args.order ? "order"
-                             : "graph");
+  Report report(context.console, *args.format, "graph");
   if (file->path() != "-") report.WriteTo(*file);
   const auto task = [&]() -> Result<ExitCode> {
-    GraphDrawing drawing(args, sessions, context, report);
-    RS_RETURN_IF_ERROR(args.layout  ? drawing.DrawLayout()
-                       : args.order ? drawing.ShowOrder()
-                                    : drawing.DrawGraphs());
+    RS_RETURN_IF_ERROR(DrawSession(args, sessions, context, report));
     if (is_picture) RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a picture"));
     return ExitCode::kClean;
   };
@@ -275,37 +190,18 @@ Result<ChunkName> ParseChunkName(std::string_view text) {
   return ChunkName{sequence, IdOf(id)};
 }
 
-Result<LayoutMoment> ParseLayoutMoment(std::string_view text) {
-  if (const auto record = ParseNumber(text, UINT64_MAX))
-    return LayoutMoment{.record = *record, .offset_ns = {}};
-  if (const auto offset = ParseDuration(text))
-    return LayoutMoment{.record = {}, .offset_ns = *offset};
-  return Fail(ErrorCode::kUsage,
-              fmt::format("'{}' is neither the number of a record nor a time from the session's "
-                          "start like 1.5s",
-                          text));
-}
-
 Command GraphCommand() {
   return {
       "graph",
-      "Draw what became of each chunk, or the layout of the buffer",
+      "Draw what became of each chunk",
       "Replays like 'ringscope replay' and draws the chunks of a sequence in order: when they were "
       "committed and what they contained, whether they were read, overwritten (and by whom) or "
       "refused, which packets continue from one chunk to the next, which patches arrived, which "
       "chunk ids are missing. Runs of chunks with the same fate are collapsed; near losses every "
-      "chunk is shown. Without --seq the sequences that lost most are drawn. With --layout: which "
-      "sequence has which bytes of the buffer at one moment, which of them are unread, and the "
-      "position of the write cursor. With --order: in which order a read pass would take the "
-      "packets "
-      "that are in the buffer at one moment, and what it would leave.",
+      "chunk is shown. Without --seq the sequences that lost most are drawn.",
       {{"ringscope graph session.tblog", "The sequences that lost most, as text"},
        {"ringscope graph session.tblog --around 2:1#120", "What happened near chunk 120?"},
-       {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"},
-       {"ringscope graph session.tblog --layout --at 1.5s",
-        "Which sequence has which bytes after 1.5 seconds?"},
-       {"ringscope graph session.tblog --order --at 1.5s",
-        "In which order would a read take them?"}},
+       {"ringscope graph session.tblog -o chunks.svg", "A picture for a bug report"}},
       BindSessions({Needs::Logs::kOne}, SetUp, RunGraph)};
 }
 

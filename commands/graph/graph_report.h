@@ -10,7 +10,6 @@
 #include "commands/session/replay_run.h"
 #include "commands/view/json_fields.h"
 #include "core/graph/chunk_graph.h"
-#include "core/graph/layout_map.h"
 #include "core/session/session_notes.h"
 
 namespace ringscope {
@@ -23,8 +22,6 @@ class GraphClock {
   explicit GraphClock(std::optional<uint64_t> start_ns) : start_ns_(start_ns) {}
   /// "0.714486 s", or "record 17" where the log has no times.
   std::string At(const LogMoment& moment) const;
-  /// "after record 17 (0.714486 s)"
-  std::string After(const LogMoment& moment, const char* after = "after") const;
 
  private:
   std::optional<uint64_t> start_ns_;
@@ -75,30 +72,12 @@ struct GraphReport {
 /// A chunk as a command line names it: "1:4#120".
 Result<ChunkName> ParseChunkName(std::string_view text);
 
-/// A moment of a log: a record number "4711", or a time from its start with a unit, "1.5s".
-Result<LayoutMoment> ParseLayoutMoment(std::string_view text);
-
 /// Tables of chunks for a terminal.
 std::string GraphText(const GraphReport& report, size_t width);
 /// A picture that needs nothing from elsewhere.
 std::string GraphSvg(const GraphReport& report);
 /// Members of one session of the JSON document.
 Json GraphJson(const GraphReport& report);
-
-// Contents of buffers at a moment.
-
-/// Maps for a terminal: a letter for each sequence, capital where unread.
-/// @param notes of the same replay
-std::string LayoutText(const std::vector<BufferLayout>& layouts, const GraphClock& clock,
-                       const SessionNotes& notes, size_t width);
-void ListFields(JsonFieldWriter& io, const BufferLayout& layout);
-
-/// In which order a read pass takes what is in the buffers, for a terminal.
-/// @param full every step, however many
-std::string OrderText(const std::vector<ReadWalk>& walks, bool full, const GraphClock& clock,
-                      const SessionNotes& notes, size_t width);
-/// With every step.
-void ListFields(JsonFieldWriter& io, const ReadWalk& walk);
 
 }  // namespace ringscope
 

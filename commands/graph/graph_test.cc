@@ -151,7 +151,6 @@ TEST(Graph, OddChoices_AreSaid) {
 }
 
 TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
-  EXPECT_THAT(Graph(LogOf(3), {"--layout", "--format", "svg"}).error, HasSubstr("only chunks"));
   EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("'77' does not name a chunk"));
   EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
               HasSubstr("there is no buffer '5' (its buffers: buffers[0] (id 1))"));
@@ -171,27 +170,6 @@ TEST(Graph, ChunkNames) {
   EXPECT_EQ(ParseChunkName("2:17#0")->sequence, (SequenceKey{ProducerId{2}, WriterId{17}}));
   for (const char* text : {"", "x", "120", "#120", "2:17", "2:17#", "#", "2:17#4294967296", "2#3"})
     EXPECT_FALSE(ParseChunkName(text)) << text;
-}
-
-TEST(Layout, Moments) {
-  EXPECT_EQ(ParseLayoutMoment("12")->record, 12u);
-  EXPECT_EQ(ParseLayoutMoment("1.5s")->offset_ns, 1'500'000'000u);
-  EXPECT_FALSE(ParseLayoutMoment("soon"));
-}
-
-TEST(Layout, Outputs_ShowTheSameBuffer) {
-  const auto layout = [](const char* format) {
-    return Graph(LogOf(5), {"--layout", "--reads", "none", "--format", format}).out;
-  };
-  const std::string text = layout("text");
-  EXPECT_THAT(text, HasSubstr("1:1: 4 chunks, 128 B, 24 B unread"));
-  EXPECT_THAT(text, HasSubstr("write cursor 0x80"));
-  const Json document = testing::ParsedJson(layout("json"));
-  EXPECT_EQ(document["schema"], "ringscope.layout/1");
-  const Json& buffer = document["sessions"][0]["buffers"][0];
-  EXPECT_EQ(buffer["write_cursor"], 128);
-  EXPECT_EQ(buffer["extents"].size(), 5u);
-  EXPECT_EQ(buffer["extents"][3]["chunk"], 4);
 }
 
 }  // namespace

@@ -172,11 +172,6 @@ std::string GraphClock::At(const LogMoment& moment) const {
   return fmt::format("{}.{:06} s", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
 }
 
-std::string GraphClock::After(const LogMoment& moment, const char* after) const {
-  return fmt::format("{} record {}{}", after, WithCommas(moment.record.value_or(0)),
-                     moment.time_ns ? fmt::format(" ({})", At(moment)) : "");
-}
-
 std::string PacketsText(const FateTally& packets) {
   std::vector<std::string> parts;
   uint64_t total = 0;

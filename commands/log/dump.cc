@@ -192,24 +192,11 @@ struct DumpArgs {
   std::optional<uint64_t> session;
 };
 
-Result<std::string> ParseKind(std::string_view text) {
-  return ParseChoice(text, FilterKinds(), "kind", "see 'ringscope help dump'");
-}
-
-Result<ProducerId> ParseProducer(std::string_view text) {
-  RS_ASSIGN_OR_RETURN(const uint64_t id, ParseNumber(text, UINT16_MAX));
-  return ProducerId{static_cast<uint16_t>(id)};
-}
-
 void SetUp(CLI::App& app, DumpArgs& args) {
   AddLog(app, args.log);
   AddSession(app, args.session);
   InGroup(app, kFilterGroup);
   RecordCriteria& filter = args.filter;
-  AddParsedList(app, "--kind", filter.kinds, ParseKind, "KIND",
-                "Only records of this kind; may be repeated. Kinds: " + Joined(FilterKinds()));
-  AddParsedList(app, "--producer", filter.producers, ParseProducer, "ID",
-                "Only records of this producer; may be repeated");
   AddSelection(app, filter, "records");
   AddParsed(app, "--records", filter.records, ParseRecordRange, "A..B",
             "Only records number A to B, as the text shows them; either end may be left out");
@@ -339,8 +326,6 @@ Command DumpCommand() {
             "What is in the packets of this writer?"},
            {"ringscope dump --decode --records 120..120 session.tblog",
             "What exactly is in the chunks of this commit?"},
-           {"ringscope dump --kind producer --kind disconnect session.tblog",
-            "Which producers connected and disconnected, and when?"},
            {"ringscope dump --format ops session.tblog > session.ops.jsonl",
             "Get a text that can be edited and imported again"}},
           Bind(SetUp, RunDump)};

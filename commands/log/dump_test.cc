@@ -70,18 +70,7 @@ TEST(Dump, Text_SaysEverythingInLines) {
       "      6     2.000000000  read         buffer 1, max_packets 10\n");
 }
 
-TEST(Dump, Kind_TakesPatchesForAKind) {
-  const std::string patches = Dump({"--kind", "patch"});
-  EXPECT_THAT(patches, HasSubstr("1 patch at 0"));
-  EXPECT_THAT(patches, Not(HasSubstr("fragments")));
-  const std::string two = Dump({"--kind", "buffer", "--kind", "read"});
-  EXPECT_THAT(two, HasSubstr("64 KiB"));
-  EXPECT_THAT(two, HasSubstr("max_packets 10"));
-  EXPECT_THAT(two, Not(HasSubstr("writer")));
-}
-
-TEST(Dump, ProducerSequenceAndBuffer_AreThoseOfChunks) {
-  EXPECT_EQ(Dump({"--producer", "2"}).substr(0, 7), "      5");
+TEST(Dump, SequenceAndBuffer_AreThoseOfChunks) {
   const std::string sequence = Dump({"--seq", "1:3"});
   EXPECT_THAT(sequence, HasSubstr("writer "));
   EXPECT_THAT(sequence, HasSubstr("chunk 7 to"));
@@ -137,7 +126,7 @@ TEST(Dump, Json_IsOneDocument) {
   EXPECT_EQ(document["records"][3]["op"], "commit");
   EXPECT_EQ(document["records"][3]["record"], 3);
   EXPECT_EQ(document["records"][3]["session"], 1);
-  const std::string none = Dump({"--format", "json", "--producer", "77"});
+  const std::string none = Dump({"--format", "json", "--seq", "77:1"});
   EXPECT_TRUE(testing::ParsedJson(none)["records"].empty());
 }
 

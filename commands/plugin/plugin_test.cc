@@ -407,7 +407,7 @@ TEST(PluginFaults, RewritesOfChunksThatNeverCame_EndWithAResultOrAnError) {
   expect_an_end(GapsCommand(), {"--engine", plugin});
   expect_an_end(TimelineCommand(), {"--engine", plugin, "-o", folder.File("timeline.pftrace")});
   expect_an_end(DiffCommand(), {"--a", plugin, "--b", "v2"});
-  expect_an_end(GraphCommand(), {"--engine", plugin, "--layout"});
+  expect_an_end(GraphCommand(), {"--engine", plugin});
 }
 
 TEST(PluginFaults, AfterAFailureNothingContinues) {

@@ -13,8 +13,6 @@
 
 namespace ringscope {
 
-void ListFields(JsonFieldWriter& io, const CounterRise& rise);
-
 /// Warns that a log's recording is not exact, if so.
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
 /// Adds "inexact" to the document, if there is anything to report.

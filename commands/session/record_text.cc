@@ -76,13 +76,6 @@ std::string DescribePatches(const ChunkToPatch& patch) {
   return text;
 }
 
-void ListFields(JsonFieldWriter& io, const CounterRise& rise) {
-  io("counter", rise.counter, "count", rise.amount, "reason", rise.reason, "buffer", rise.buffer,
-     "sequence", rise.sequence, "chunk", rise.chunk);
-  ListFields(io, rise.at);
-  io("loss_bits", rise.loss_bits, "text", ReasonText(rise));
-}
-
 void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts) {
   if (const std::string text = InexactText(verdicts); !text.empty())
     console.Warn(fmt::format("{}: the recording is not exact: {}", path, text));

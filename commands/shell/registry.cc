@@ -10,7 +10,6 @@
 #include "commands/shell/options.h"
 #include "core/engine/catalogue.h"
 #include "core/findings/finding.h"
-#include "core/gaps/counter_trace.h"
 
 namespace ringscope {
 namespace {
@@ -35,8 +34,6 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
 /// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
 std::vector<std::string> FixedValues(const OptionInfo& option) {
   if (option.type == "TOPIC") return HelpTopics();
-  if (option.type == "COUNTER")
-    return {kEnumNames<LossCounter>.begin(), kEnumNames<LossCounter>.end()};
   if (option.type == "RULE") {
     std::vector<std::string> rules;
     for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);

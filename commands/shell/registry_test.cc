@@ -94,8 +94,7 @@ TEST(Help, Options_AreInGroups) {
 TEST(Help, Options_SayWhatTheyGoWith) {
   MemoryRun run;
   const std::string text = CommandHelp(*FindCommand("graph"), run.console);
-  EXPECT_THAT(text,
-              HasSubstr("others; not with --full or --layout or --order or --seq or --top\n"));
+  EXPECT_THAT(text, HasSubstr("others; not with --full or --seq or --top\n"));
 }
 
 TEST(Help, ExitStatus_IsThatOfTheCommand) {

@@ -5,183 +5,27 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <utility>
 
 #include "core/compare/minimize.h"
 #include "core/engine/v2_engine.h"
-#include "core/gaps/gap_analysis.h"
-#include "core/perfetto/data_loss.h"
 
 namespace ringscope {
-namespace {
 
-/// A chunk as its writer handed it over last.
-struct WrittenState {
-  uint8_t flags = 0;
-  size_t fragments = 0;
-  bool complete = false;
-};
-
-/// A packet that was returned.
-struct ReturnedPlace {
-  uint64_t record = 0;
-  GapPlace place;
-  uint32_t loss_bits = 0;
-};
-
-/// Facts of a sequence that the accounts of gaps leave out: how its writer behaves, and the order
-/// in which its packets were returned.
-struct Sequence {
-  ChunkId first{};
-  bool breaks_rules = false;
-  std::map<int64_t, WrittenState> chunks;  // by steps from the first commit
-  std::vector<ReturnedPlace> returned;
-
-  int64_t StepsTo(ChunkId chunk) const { return SignedDistance(first, chunk); }
-  /// Returns true if neighbouring chunks fit to each other: a packet that continues is continued.
-  bool KeepsRules() const {
-    if (breaks_rules) return false;
-    for (const auto& [steps, chunk] : chunks) {
-      const auto next = chunks.find(steps + 1);
-      // The end of an incomplete chunk is not known.
-      if (next == chunks.end() || !chunk.complete) continue;
-      const bool continues = (chunk.flags & kLastContinues) != 0;
-      const bool is_continued = (next->second.flags & kFirstContinues) != 0;
-      if (continues != is_continued || (continues && chunk.fragments == 0)) return false;
-    }
-    return true;
-  }
-  /// Returns true if what was returned next shows the loss, wherever that is in the sequence, or if
-  /// nothing was. Within the read that lost it, the order is not known.
-  bool IsShownAfter(uint64_t record) const {
-    bool is_shown = true;  // as long as nothing was returned that could show it
-    for (const ReturnedPlace& packet : returned) {
-      if (packet.record < record) continue;
-      is_shown = packet.loss_bits != 0;
-      if (is_shown || packet.record > record) break;
-    }
-    return is_shown;
-  }
-  /// Returns true if a flag proves a loss: a packet before it was returned earlier, and all chunks
-  /// up to it were completed.
-  bool ProvesLoss(const FlaggedPacket& flagged) const {
-    const auto has_end = chunks.upper_bound(StepsTo(IdOf(flagged.place.chunk)));
-    if (!std::all_of(chunks.begin(), has_end,
-                     [](const auto& chunk) { return chunk.second.complete; }))
-      return false;
-    return std::ranges::any_of(returned, [&](const ReturnedPlace& packet) {
-      return packet.record <= flagged.read.record && packet.place < flagged.place;
-    });
-  }
-};
-
-/// The accounts of a stream, whatever its packets contain, as if the buffer were read at its end;
-/// and its sequences.
-class StreamAccounts : public GapAnalysis {
- public:
-  void OnChunkWritten(BufferId buffer, WrittenCommit& written) override {
-    GapAnalysis::OnChunkWritten(buffer, written);
-    const ChunkCommit& commit = written.commit();
-    const WrittenChunk& chunk = written.chunk();
-    const auto [found, is_new] = sequences.try_emplace(commit.sequence);
-    Sequence& sequence = found->second;
-    if (is_new) sequence.first = commit.chunk;
-    const auto [at, is_first] = sequence.chunks.try_emplace(sequence.StepsTo(commit.chunk));
-    WrittenState& before = at->second;
-    // A scraped chunk grows, and nothing else.
-    sequence.breaks_rules |=
-        chunk.end == ChunkEnd::kBroken ||
-        (!is_first && (before.complete || chunk.fragments.size() < before.fragments ||
-                       (before.flags & ~chunk.flags) != 0));
-    before = {chunk.flags, chunk.fragments.size(), commit.complete};
-  }
-  void OnPacketFate(const PacketAccount& account) override {
-    PacketAccount packet = account;
-    if (packet.fate == Fate::kInvalid || packet.fate == Fate::kReadable) packet.fate = Fate::kRead;
-    GapAnalysis::OnPacketFate(packet);
-    Sequence& sequence = sequences[packet.sequence];
-    sequence.breaks_rules |= packet.fate == Fate::kCorrupted || packet.cause == Cause::kWrongPatch;
-    if (packet.fate == Fate::kRead)
-      sequence.returned.push_back({packet.decided.record.value_or(0),
-                                   {packet.first_chunk, packet.fragment, packet.first_offset},
-                                   packet.loss_bits});
-  }
-
-  std::map<SequenceKey, Sequence> sequences;
-};
-
-/// An abort has a sign of its own; chunks that never came are looked at by themselves.
-bool MustBeShown(const CauseCount& cause) {
-  return cause.fate != Fate::kWriterDropped && cause.fate != Fate::kUnexplained &&
-         cause.cause != Cause::kNeverCommitted && cause.cause != Cause::kNotInLog &&
-         cause.cause != Cause::kNoBeginning && cause.cause != Cause::kBeforeLog;
-}
-
-/// Adds the faults of one sequence, but for those of which there is one of the same kind.
-void AddFaults(const SequenceGaps& gaps, const Sequence& sequence,
-               std::vector<FoundFault>& faults) {
-  const auto add = [&](LossFault fault, const std::string& kind, std::string text) {
-    if (std::ranges::none_of(faults, [&](const FoundFault& other) {
-          return other.fault == fault && other.kind == kind;
-        }))
-      faults.push_back({fault, kind, std::move(text)});
-  };
-  const auto place_text = [&](const GapPlace& place) {
-    return fmt::format("the packet at chunk +{}, offset {}", place.chunk - gaps.first_chunk,
-                       place.offset);
-  };
-  for (const Gap& gap : gaps.gaps)
-    for (const CauseCount& cause : gap.causes)
-      if (cause.own_fault)
-        add(LossFault::kLostWhole, Name(cause.cause),
-            place_text(gap.first) +
-                " is lost, though all of it was in the buffer, complete and patched");
-  for (const Gap& gap : gaps.gaps) {
-    const auto cause = std::ranges::find_if(gap.causes, MustBeShown);
-    if (gap.sign == GapSign::kNotFlagged && cause != gap.causes.end() &&
-        !sequence.IsShownAfter(gap.decided.last.record.value_or(0)))
-      add(LossFault::kSilentLoss, Name(cause->cause),
-          place_text(gap.first) + " is lost, and the next one returned shows no loss");
-  }
-  for (const MissingChunks& missing : gaps.missing)
-    if (missing.sign == GapSign::kNotFlagged)
-      add(LossFault::kSilentLoss, Name(Cause::kNeverCommitted),
-          fmt::format("chunk +{} was never committed, and the next packet returned shows no loss",
-                      missing.first - gaps.first_chunk));
-  for (const FalseFlag& flag : gaps.false_flags) {
-    const std::string bits = LossBitsToString(flag.packet.loss_bits);
-    const bool is_of_v1 = flag.rule == FlagRule::kV1First || flag.rule == FlagRule::kV1Again;
-    if (!is_of_v1 && flag.rule != FlagRule::kNotInLog && sequence.ProvesLoss(flag.packet))
-      add(LossFault::kFalseSign, bits,
-          fmt::format("{} shows a loss ({}), though nothing is missing before it",
-                      place_text(flag.packet.place), bits));
-  }
-}
-
-}  // namespace
-
-Result<Accounts> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops) {
-  StreamAccounts stream;
-  Ledger ledger(stream);
-  Replay replay(OptionsOf(engine), {&ledger, &stream});
+Result<std::string> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops) {
+  LedgerSink none;
+  Ledger ledger(none);
+  Replay replay(OptionsOf(engine), {&ledger});
   for (size_t i = 0; i < ops.size(); ++i) RS_RETURN_IF_ERROR(replay.Apply(ops[i].op(), i));
   RS_RETURN_IF_ERROR(replay.Finish());
   RS_RETURN_IF_ERROR(replay.Drain());
-  Accounts accounts{.wrong = ledger.Check(), .faults = {}};
+  if (std::string wrong = ledger.Check(); !wrong.empty()) return wrong;
   uint64_t unexplained = 0;  // packets of which the events do not show what became of them
-  const GapReport report = stream.Finish(ledger.totals());
-  for (const BufferGaps& buffer : report.buffers) {
-    unexplained += buffer.totals[Fate::kUnexplained].packets;
-    for (const SequenceGaps& gaps : buffer.sequences)
-      if (const Sequence& sequence = stream.sequences[gaps.sequence]; sequence.KeepsRules())
-        AddFaults(gaps, sequence, accounts.faults);
-  }
+  for (const auto& [id, totals] : ledger.totals())
+    unexplained += totals[Fate::kUnexplained].packets;
   // An engine that does not report abandoned packets leaves their fates unknown.
-  if (accounts.wrong.empty() && unexplained > 0 && engine.reports.abandoned)
-    accounts.wrong =
-        fmt::format("the events do not explain what became of {} packets", unexplained);
-  return accounts;
+  if (unexplained == 0 || !engine.reports.abandoned) return "";
+  return fmt::format("the events do not explain what became of {} packets", unexplained);
 }
 
 namespace {
@@ -209,12 +53,12 @@ bool ReadOrdersDiffer(const Both<FuzzSide>& sides) {
   return a != b && a != ReadOrder::kUnknown && b != ReadOrder::kUnknown;
 }
 
-/// @param sort of the fault; empty: its text without the digits, which differ from case to case
+/// The sort is the text without the digits, which differ from case to case.
 FuzzFinding FaultOf(Oracle oracle, Side side, const FuzzSide& of, const std::string& text,
-                    size_t record, std::string sort = {}) {
-  if (sort.empty())
-    std::ranges::copy_if(text, std::back_inserter(sort),
-                         [](unsigned char c) { return std::isdigit(c) == 0; });
+                    size_t record) {
+  std::string sort;
+  std::ranges::copy_if(text, std::back_inserter(sort),
+                       [](unsigned char c) { return std::isdigit(c) == 0; });
   FuzzFinding finding{.oracle = oracle, .side = side};
   finding.sort = fmt::format("{} of {}: {}", Name(oracle), Letter(side), sort);
   finding.text = fmt::format("{}: {}", of.info.name, text);
@@ -254,20 +98,14 @@ std::vector<FuzzFinding> DifferencesIn(const FuzzPlan& plan, const Ops& ops) {
   }
 }
 
-/// Findings that the accounts of one engine show.
-std::vector<FuzzFinding> FaultsOf(const FuzzPlan& plan, Side side, const Ops& ops) {
+/// Returns what is wrong in the accounts of one engine.
+std::optional<FuzzFinding> WrongAccounts(const FuzzPlan& plan, Side side, const Ops& ops) {
   const FuzzSide& of = plan.sides[side];
-  std::vector<FuzzFinding> findings;
-  if (!of.info.reports.chunks) return findings;
-  const auto accounts = CheckAccounts(of.info, ops);
-  if (!accounts) return findings;  // the comparison reports why
-  if (!accounts->wrong.empty())
-    findings.push_back(FaultOf(Oracle::kLedger, side, of, accounts->wrong, ops.size()));
-  if (!plan.checks_losses) return findings;
-  for (const FoundFault& fault : accounts->faults)
-    findings.push_back(FaultOf(Oracle::kLosses, side, of, fault.text, ops.size(),
-                               fmt::format("{} ({})", Name(fault.fault), fault.kind)));
-  return findings;
+  if (!of.info.reports.chunks) return std::nullopt;
+  const auto wrong = CheckAccounts(of.info, ops);
+  // Where the replay fails, the comparison reports why.
+  if (!wrong || wrong->empty()) return std::nullopt;
+  return FaultOf(Oracle::kLedger, side, of, *wrong, ops.size());
 }
 
 }  // namespace
@@ -428,13 +266,11 @@ std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignore
 std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   const Ops ops = StreamOfSeed(plan, seed);
   std::vector<FuzzFinding> findings = DifferencesIn(plan, ops);
-  if (seed % kCheckOneIn != 0 && !plan.checks_losses) return findings;
-  const bool keeps_rules = ConductOf(KindOfSeed(plan, seed), seed) == Conduct::kCorrect;
+  if (seed % kCheckOneIn != 0) return findings;
   const bool is_one_engine = plan.sides.a.info.name == plan.sides.b.info.name;
   for (const Side side : kSides) {
     if (side == Side::kB && is_one_engine) break;
-    for (FuzzFinding& fault : FaultsOf(plan, side, ops))
-      if (fault.oracle == Oracle::kLedger || keeps_rules) findings.push_back(std::move(fault));
+    if (auto wrong = WrongAccounts(plan, side, ops)) findings.push_back(std::move(*wrong));
   }
   return findings;
 }
@@ -443,13 +279,9 @@ SmallestStream Smallest(const FuzzPlan& plan, const FuzzFinding& finding, const 
                         const std::function<bool()>& stop) {
   const Both<FuzzSide> without = Without(plan.sides, finding.left_out);
   const auto shown = [&](const Both<FuzzSide>& sides, const Ops& less) {
-    std::optional<FuzzFinding> found;
-    if (finding.oracle == Oracle::kLedger || finding.oracle == Oracle::kLosses) {
-      for (FuzzFinding& fault : FaultsOf(plan, *finding.side, less))
-        if (fault.sort == finding.sort) found = std::move(fault);
-      return found;
-    }
-    found = CompareOver(sides, plan.ignored, less);
+    const std::optional<FuzzFinding> found = finding.oracle == Oracle::kLedger
+                                                 ? WrongAccounts(plan, *finding.side, less)
+                                                 : CompareOver(sides, plan.ignored, less);
     if (!found || found->oracle != finding.oracle) return std::optional<FuzzFinding>();
     const bool is_same = finding.rules.empty()
                              ? found->sort == finding.sort

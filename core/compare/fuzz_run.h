@@ -20,29 +20,10 @@
 
 namespace ringscope {
 
-/// A fault that no buffer should have, whatever release it is of.
-enum class LossFault : uint8_t {
-  kLostWhole,   // a packet is lost though all of it was in the buffer
-  kSilentLoss,  // something is lost, and no packet of the sequence shows that
-  kFalseSign,   // a packet shows a loss where nothing is missing
-};
-template <>
-inline constexpr std::array kEnumNames<LossFault> = {"lost_whole", "silent_loss", "false_sign"};
-
-struct FoundFault {
-  LossFault fault{};
-  std::string kind;  // a cause, or loss bits: equal for faults of one sort
-  std::string text;  // which packet, in a line
-};
-
-struct Accounts {
-  std::string wrong;               // the sums that do not add up; empty: all do
-  std::vector<FoundFault> faults;  // the first of each sort and kind, by sequence
-};
-/// Replays a stream on one buffer with a ledger, and checks what is lost and what shows it. A
-/// sequence whose writer broke a rule is left out.
+/// Replays a stream on one buffer with a ledger.
 /// @param engine reports events
-Result<Accounts> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops);
+/// @return the sums that do not add up; empty: all do
+Result<std::string> CheckAccounts(const EngineInfo& engine, const std::vector<StoredOp>& ops);
 
 /// An engine, and its rules if it is a V2 of the catalogue: these can be switched one by one.
 struct FuzzSide {
@@ -75,9 +56,6 @@ struct FuzzPlan {
   Ignored ignored;
   std::vector<StreamKind> kinds;  // at least one
   uint32_t operations = 150;      // of a stream; one that forgets has 20 times as many
-  /// Puts each stream through the ledger, and looks for losses that no buffer should show in those
-  /// whose writers keep the rules.
-  bool checks_losses = false;
 };
 
 /// The way in which a finding was made.
@@ -86,20 +64,16 @@ enum class Oracle : uint8_t {
   kCheck,       // an engine's check of its own structures failed
   kLedger,      // an engine's events and packets do not add up
   kFailure,     // an engine could not continue
-  kLosses,      // an engine lost what no buffer should lose, or showed it wrongly
 };
 template <>
-inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger", "failure",
-                                                  "losses"};
+inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger", "failure"};
 
 /// A fault or a difference that a stream shows.
 struct FuzzFinding {
   Oracle oracle = Oracle::kDifference;
   std::optional<DifferenceKind> kind;  // of kDifference
   std::optional<Side> side;            // the wrong engine; absent: kDifference
-  /// Equal for findings of one sort: "loss_bits present/read_gap", "losses of A: silent_loss
-  /// (evicted)".
-  std::string sort;
+  std::string sort;   // equal for findings of one sort: "loss_bits present/read_gap"
   std::string text;   // the finding in a line
   size_t record = 0;  // index of the operation; the number of all: the last read
 
@@ -131,7 +105,7 @@ std::vector<const NamedRule*> ExplanationOf(const Both<FuzzSide>& sides, const I
 
 /// Compares both engines over a seed's stream. For a difference it finds the rule that explains it,
 /// switches that and continues, until nothing else differs. Each 16th seed also goes through the
-/// ledger (all with checks_losses).
+/// ledger.
 std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed);
 
 /// The smallest stream that shows a finding.

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/engine/engine.h"
 #include "core/engine/v2_rules.h"
@@ -22,20 +21,6 @@ using EngineFactory = std::function<Result<std::unique_ptr<Engine>>(const Engine
 
 /// In which order a read pass takes what is in a buffer.
 enum class ReadOrder : uint8_t { kUnknown, kByBuffer, kBySequence };
-/// In the words {} is the write cursor.
-template <>
-inline constexpr auto kEnumRows<ReadOrder> = EnumTable<EnumRow<ReadOrder>>({
-    {ReadOrder::kUnknown, "unknown",
-     "The order is what a copy of the buffer returned; the engine does not state its rule."},
-    {ReadOrder::kByBuffer, "by_buffer",
-     "A read pass starts at the write cursor, {:#x}, and follows the buffer from chunk to chunk. "
-     "At "
-     "each chunk it reads the sequence from its oldest chunk up to this one."},
-    {ReadOrder::kBySequence, "by_sequence",
-     "A read pass takes the sequences by producer and writer, and reads each from its oldest chunk "
-     "on. It leaves a sequence where a chunk id is missing."},
-});
-
 /// Reports of an engine to its observer, beside the packets that it returns. What it does not
 /// report is unknown, and never concluded from the rest.
 struct EngineReports {

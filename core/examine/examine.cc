@@ -70,14 +70,11 @@ ReplayFacts FactsForRules(const Examination& examination) {
       replayed.reach = reach->second;
     if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
+    if (const BufferGaps* const gaps = log.gaps.Find(buffer.id)) {
+      replayed.harmless_patches = gaps->harmless_patches;
+      replayed.harmless_recommits = gaps->harmless_recommits;
+    }
     replayed.no_size_helps = examination.remedies.is_tried && !replayed.size;
-  }
-  for (const CounterRise& rise : log.gaps.counted) {
-    const auto buffer = std::ranges::find(log.outcome.buffers, rise.buffer, &BufferOutcome::id);
-    if (rise.is_harmless() && buffer != log.outcome.buffers.end())
-      (rise.counter == LossCounter::kPatchesFailed
-           ? facts.buffers[buffer->index].harmless_patches
-           : facts.buffers[buffer->index].harmless_recommits) += rise.amount;
   }
   return facts;
 }

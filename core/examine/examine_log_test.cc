@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/message_text.h"
@@ -120,11 +119,10 @@ TEST(ExamineLog, ReCommitsThatLoseNothingAreNoLoss) {
   EXPECT_EQ(harm(), Harm::kDataLoss);
   EXPECT_THAT(examine().answer.headline, StartsWith("Data that broke the rules"));
   EXPECT_EQ(examine().answer.lines.front().text, "Nothing was lost.");
-  replay.gaps.counted = {{.counter = LossCounter::kAbiViolations,
-                          .reason = CountReason::kRepeated,
-                          .buffer = BufferId{5}}};  // the other was none
+  BufferGaps& gaps = replay.gaps.buffers.front();
+  gaps.harmless_recommits = 1;  // the other was none
   EXPECT_EQ(harm(), Harm::kDataLoss);
-  replay.gaps.counted.push_back(replay.gaps.counted.front());
+  gaps.harmless_recommits = 2;
   EXPECT_EQ(harm(), Harm::kInfo);
   EXPECT_EQ(examine().answer.headline, "Nothing was lost.");
   const Examination examination = examine();

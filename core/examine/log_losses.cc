@@ -229,7 +229,9 @@ Sentence LogLosses::Stale() const {
 Sentence LogLosses::FindSigns() const {
   const auto cpus = static_cast<uint64_t>(
       std::ranges::count_if(FtraceLossesOf(outcome_.ftrace), &FtraceCpuLosses::lost_in_session));
-  if (!GapSelection(report_, 0, {}).any_sign && cpus == 0 && unread() == 0) return {};
+  const std::vector<LossCount> counts = LossCountsOf(outcome_, report_);
+  if (!GapSelection(report_, 0, {}).any_sign && counts.empty() && cpus == 0 && unread() == 0)
+    return {};
   const bool is_known = losses() > 0 || waiting() > 0;
   Sentence signs;
   const auto add = [&](const Sentence& sign) {
@@ -244,11 +246,9 @@ Sentence LogLosses::FindSigns() const {
             Number("reported_places", report_.reports(), "place")));
   // Of losses that are known, the counters tell nothing new.
   const std::string missed = Joined(MissedFlushes(outcome_, notes_));
-  for (size_t i = 0; i < kLossCounters && !is_known; ++i)
-    if (report_.counts[i] > 0 &&
-        (missed.empty() || i != static_cast<size_t>(LossCounter::kFlushesFailed)))
-      add(Say("{}: {}", Name(static_cast<LossCounter>(i)),
-              Number(Name(static_cast<LossCounter>(i)), report_.counts[i])));
+  for (const LossCount& each : counts)
+    if (!is_known && (missed.empty() || each.name != "flushes_failed"))
+      add(Say("{}: {}", each.name, Number(each.name, each.count)));
   if (!missed.empty()) add("flushes not acknowledged by " + missed);
   const uint64_t events = KernelLosses(outcome_.ftrace).count.packets;
   if (cpus > 0)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "core/base/text.h"
@@ -104,18 +103,6 @@ std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
   if (!moment.record) return "before the first record";
   if (!moment.time_ns) return fmt::format("record {}", *moment.record);
   return fmt::format("record {} ({})", *moment.record, TimeText(notes, moment.time_ns));
-}
-
-std::string ReasonText(const CounterRise& rise) {
-  return fmt::format(
-      fmt::runtime(RowOf(rise.reason).text), fmt::arg("found", Count(rise.found, "fragment")),
-      fmt::arg("counted", rise.fragments), fmt::arg("bits", LossBitsText(rise.loss_bits)));
-}
-
-std::string WhoText(const CounterRise& rise) {
-  if (!rise.sequence) return "-";
-  const std::string sequence = ToString(*rise.sequence);
-  return rise.chunk ? fmt::format("{}#{}", sequence, Raw(*rise.chunk)) : sequence;
 }
 
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/log_moment.h"
-#include "core/gaps/counter_trace.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/verdict.h"
 #include "core/session/replay_outcome.h"
@@ -36,12 +35,6 @@ std::string CauseText(const CauseCount& cause);
 /// "12 overwritten before they were read": of each cause, the most frequent first; of one alone
 /// without the number.
 std::vector<std::string> CauseTexts(const std::vector<CauseCount>& causes);
-
-/// Why a counter went up: "it has 2 fragments, but its header counts 3". Of the chunk, the packet
-/// or the sequence that the rise names.
-std::string ReasonText(const CounterRise& rise);
-/// "2:5#7", as far as it is known; "-": not.
-std::string WhoText(const CounterRise& rise);
 
 // In what a recording is not exact, in words.
 

@@ -20,23 +20,11 @@ void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
   clock_.AddRecord(op);
   if (const auto* clocks = std::get_if<ClockSnapshotRecord>(&op.body))
     stale_.AddClocks(wire::AsBytes(clocks->snapshot));
-  counters_.OnRecord(op, moment);
   reported_.Add(op, moment);
   memory_.OnRecord(op, moment);
 }
 
-void GapAnalysis::OnBufferSetUp(SessionBuffer& buffer) {
-  counters_.OnBufferSetUp(buffer);
-  Of(buffer.id).SetEngine(*buffer.info);
-}
-
-void GapAnalysis::OnBufferReplaced(SessionBuffer& buffer) {
-  counters_.OnBufferReplaced(buffer);
-  Close(buffer.id);
-}
-
 void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
-  counters_.OnChunk(written);
   const ChunkCommit& commit = written.commit();
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
@@ -70,7 +58,6 @@ void GapAnalysis::OnReturned(const PacketAccount& account, const SessionPacket& 
   const Bytes bytes = Joined(slices, joined_);
   // Of a packet in one slice, the ledger has read the same bytes.
   const PacketFacts facts = slices.size() == 1 ? account.facts : ReadPacketFacts(bytes);
-  counters_.OnPacket(packet, facts);
   Of(packet.buffer).OnPacket(account, facts);
 }
 
@@ -80,29 +67,6 @@ void GapAnalysis::Close(BufferId id) {
   if (buffer == buffers_.end()) return;
   buffer->second->Finish(done_[id]);
   buffers_.erase(buffer);
-}
-
-/// A patch that could not be applied costs nothing if no packet of its sequence waited for one.
-void GapAnalysis::ExcusePatches(GapReport& report) {
-  const auto lacks_patch = [&](const CounterRise& rise) {
-    const BufferGaps* const buffer = report.Find(*rise.buffer);
-    if (buffer == nullptr) return true;
-    const auto sequence =
-        std::ranges::find(buffer->sequences, *rise.sequence, &SequenceGaps::sequence);
-    if (sequence == buffer->sequences.end()) return false;
-    return sequence->unlisted_gaps > 0 ||
-           (sequence->stall && sequence->stall->cause == Cause::kWaitsForPatch) ||
-           std::ranges::any_of(sequence->gaps, [](const Gap& gap) {
-             return gap.Has(Cause::kAwaitedPatch) || gap.Has(Cause::kBehindStall);
-           });
-  };
-  for (CounterRise& rise : report.counted) {
-    if (rise.counter != LossCounter::kPatchesFailed || !rise.buffer || !rise.sequence ||
-        lacks_patch(rise))
-      continue;
-    rise.reason = CountReason::kPatchNotNeeded;
-    report.counts[static_cast<size_t>(rise.counter)] -= rise.amount;
-  }
 }
 
 GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
@@ -119,10 +83,6 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   std::ranges::stable_sort(report.evictors, std::ranges::greater(), &EvictorCount::packets);
   report.over_time = over_time_;
   report.wrong_patches = std::move(wrong_patches_);
-  counters_.Finish();
-  report.counted = counters_.rises();
-  report.counts = counters_.counts();
-  ExcusePatches(report);
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.stale = stale_.Result();

@@ -4,8 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"
@@ -25,13 +23,11 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  public:
   /// Gaps, and flagged packets, that are kept one by one.
   static constexpr size_t kMaxListed = 65536;
-  /// Counts of each counter, and reported losses, that are kept one by one.
+  /// Reported losses, and wrong patches, that are kept one by one.
   static constexpr size_t kMaxSigns = 4096;
 
   /// @param kinds of the packets, for the gaps; may be nullptr
-  /// @param max_signs counts of each counter that are kept one by one
-  explicit GapAnalysis(PacketKinds* kinds = nullptr, size_t max_signs = kMaxSigns)
-      : kinds_(kinds), counters_(max_signs) {}
+  explicit GapAnalysis(PacketKinds* kinds = nullptr) : kinds_(kinds) {}
 
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override;
   void OnPacketFate(const PacketAccount& account) override;
@@ -39,27 +35,18 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
     if (wrong_patches_.size() < kMaxSigns) wrong_patches_.push_back({buffer, chunk, now_});
   }
-  void OnRepeatedCommit() override { counters_.OnRepeatedCommit(); }
+  void OnRepeatedCommit(BufferId buffer) override { Of(buffer).OnRepeatedCommit(); }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
   /// The kind of the packet whose fate was reported last.
   uint32_t last_kind() const { return last_kind_; }
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override;
-  void OnChunkDone(BufferId buffer, const ChunkCommit&) override { counters_.OnDone(buffer); }
-  void OnPatch(BufferId buffer, bool) override { counters_.OnDone(buffer); }
+  void OnBufferSetUp(SessionBuffer& buffer) override { Of(buffer.id).SetBuffer(buffer); }
+  void OnBufferReplaced(SessionBuffer& buffer) override { Close(buffer.id); }
   void OnReadLimited(BufferId buffer) override { Of(buffer).OnReadLimited(); }
-  void OnReadDone(BufferId buffer, uint64_t) override {
-    counters_.OnReadDone(buffer);
-    Of(buffer).OnReadDone();
-  }
-  void OnBufferEvent(const BufferEvent& event) override {
-    counters_.OnBufferEvent(event);
-    Of(event.buffer).OnEvent(event);
-  }
+  void OnReadDone(BufferId buffer, uint64_t) override { Of(buffer).OnReadDone(); }
+  void OnBufferEvent(const BufferEvent& event) override { Of(event.buffer).OnEvent(event); }
 
-  const CounterTrace& counters() const { return counters_; }
   /// The times of the packets whose fate is open, and of the one whose fate is being reported.
   const PacketTimes& times() const { return times_; }
   /// The report. Once, after the ledger's end.
@@ -68,7 +55,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
  private:
   gaps::GapFinder& Of(BufferId id);
   void Close(BufferId id);
-  static void ExcusePatches(GapReport& report);
 
   LogMoment now_;
   SessionClock clock_;
@@ -83,7 +69,6 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
   LossTimeline over_time_;
-  CounterTrace counters_;
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
   std::vector<WrongPatchAt> wrong_patches_;

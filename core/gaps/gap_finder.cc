@@ -66,6 +66,15 @@ bool ForgottenIn(const std::vector<uint64_t>& forgotten_at, uint64_t first, uint
                              [&](uint64_t chunk) { return first <= chunk && chunk <= last; });
 }
 
+/// Returns true if packets of the sequence waited for a patch that could not be applied.
+bool LacksPatch(const SequenceGaps& sequence) {
+  return sequence.unlisted_gaps > 0 ||
+         (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch) ||
+         std::ranges::any_of(sequence.gaps, [](const Gap& gap) {
+           return gap.Has(Cause::kAwaitedPatch) || gap.Has(Cause::kBehindStall);
+         });
+}
+
 }  // namespace
 
 void GapFinder::OnEvent(const BufferEvent& event) {
@@ -94,6 +103,7 @@ void GapFinder::OnEvent(const BufferEvent& event) {
     if (discarded->reason <= DiscardReason::kTooLarge)  // sealed, full, too large
       history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
   } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+    ++missed_patches_[key];
     if (missed->reason != PatchMiss::kNoSuchChunk || missed->sent.more) return;
     const BufferHistory::Entry* entry = history_.Find(event.chunk);
     sequences_[key].stalls.OnLatePatch(event.chunk, event.at,
@@ -107,6 +117,7 @@ void GapFinder::OnEvent(const BufferEvent& event) {
 
 void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
   under_way_ = &commit;
+  if (buffer_ != nullptr) violations_before_ = buffer_->engine->stats().abi_violations;
   Sequence& sequence = sequences_[commit.sequence];
   if (sequence.dropping_since_ns && now_.time_ns)
     sequence.report.dropped_ns =
@@ -124,6 +135,11 @@ void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFact
   sequence.recommits = sequence.committed.Contains(id);
   sequence.committed.Insert(id);
   if (!commit.complete) sequence.scraped.Insert(id);
+}
+
+void GapFinder::OnRepeatedCommit() {
+  if (buffer_ == nullptr) return;
+  harmless_recommits_ += buffer_->engine->stats().abi_violations - violations_before_;
 }
 
 void GapFinder::NoteIds(Sequence& sequence, uint64_t chunk) {
@@ -358,6 +374,13 @@ void GapFinder::Finish(BufferGaps& buffer) {
     buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
                     &SequenceGaps::sequence);
+  buffer.harmless_recommits += harmless_recommits_;
+  for (size_t i = 0; i < missed_patches_.size(); ++i) {
+    const auto of =
+        std::ranges::find(buffer.sequences, missed_patches_.At(i).key, &SequenceGaps::sequence);
+    if (of == buffer.sequences.end() || !LacksPatch(*of))
+      buffer.harmless_patches += missed_patches_.At(i).value;
+  }
   for (size_t i = 0; i < filled_by_.size(); ++i)
     if (i < Gap::kMaxEvictors)
       buffer.filled_by.push_back(filled_by_[i]);
@@ -538,7 +561,6 @@ FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const Op
   }
   if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
     const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
-    result.missing_chunks = last - first + 1;
     result.rule =
         sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
     const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),

@@ -62,10 +62,15 @@ class GapFinder {
   GapFinder(BufferId id, const LogMoment& now, Unused& unused, const ReportedLosses& reported)
       : id_(id), now_(now), unused_(unused), reported_(reported) {}
 
-  void SetEngine(const EngineInfo& info) { info_ = info; }
+  void SetBuffer(const SessionBuffer& buffer) {
+    buffer_ = &buffer;
+    info_ = *buffer.info;
+  }
   void OnEvent(const BufferEvent& event);
   /// @param abort what the commit shows of a packet that its writer aborted
   void OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort = {});
+  /// The buffer refused the chunk, and every packet in it was known.
+  void OnRepeatedCommit();
   void OnReadLimited() { limited_ = true; }
   void OnReadDone();
   /// @param kind of the packet, see PacketKinds
@@ -147,9 +152,10 @@ class GapFinder {
   const LogMoment& now_;
   Unused& unused_;
   const ReportedLosses& reported_;
-  bool limited_ = false;  // the read under way
-  uint64_t emptied_ = 0;  // how often a sequence had no chunk left
-  EngineInfo info_;       // a copy: the session's own does not live as long
+  bool limited_ = false;                   // the read under way
+  uint64_t emptied_ = 0;                   // how often a sequence had no chunk left
+  const SessionBuffer* buffer_ = nullptr;  // up to its end
+  EngineInfo info_;                        // a copy: the session's own does not live as long
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;
@@ -157,6 +163,9 @@ class GapFinder {
   uint64_t written_bytes_ = 0;            // of all
   std::vector<SequenceShare> filled_by_;  // the same, largest first, once it is needed
   SequenceMap<Sequence> sequences_;
+  SequenceMap<uint64_t> missed_patches_;
+  uint64_t violations_before_ = 0;  // abi_violations before the chunk under way
+  uint64_t harmless_recommits_ = 0;
   std::vector<OpenGap> gaps_;
   std::vector<OpenFlag> flags_;
   std::vector<uint32_t> waiting_;  // gaps whose size is not known before the next read

@@ -1,7 +1,5 @@
 #include "core/gaps/gap_report.h"
 
-#include <type_traits>
-
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {
@@ -83,60 +81,56 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
   return result;
 }
 
-namespace {
-
-template <typename T>
-bool IsIn(const std::vector<T>& list, std::type_identity_t<T> value) {
-  return list.empty() || std::ranges::find(list, value) != list.end();
+std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report) {
+  std::vector<LossCount> counts = {{"patches_failed"},
+                                   {"abi_violations"},
+                                   {"trace_writer_packet_loss"},
+                                   {"sequence_packet_loss"},
+                                   {"incremental_sequences_dropped"},
+                                   {"flushes_failed"}};
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    // The harmless ones may be of an earlier buffer with the same id.
+    const auto without = [](uint64_t all, uint64_t harmless) {
+      return all - std::min(all, harmless);
+    };
+    const BufferGaps* const gaps = report.Find(buffer.id);
+    counts[0].count += without(buffer.stats.patches_failed, gaps ? gaps->harmless_patches : 0);
+    counts[1].count += without(buffer.stats.abi_violations, gaps ? gaps->harmless_recommits : 0);
+    counts[2].count += buffer.stats.trace_writer_packet_loss;
+    counts[3].count += buffer.losses.sequence_packet_loss;
+    counts[4].count += buffer.losses.incremental_sequences_dropped;
+  }
+  counts[5].count = outcome.service.flushes_failed;
+  std::erase_if(counts, [](const LossCount& each) { return each.count == 0; });
+  return counts;
 }
 
-bool IsInTime(const GapFilter& filter, std::optional<uint64_t> first, std::optional<uint64_t> last,
-              uint64_t start_ns) {
-  if (filter.from && !(last && *last >= filter.from->Absolute(start_ns))) return false;
-  return !filter.to || (first && *first <= filter.to->Absolute(start_ns));
-}
-
-}  // namespace
-
-bool GapFilter::Keeps(BufferId buffer, SequenceKey sequence) const {
-  return IsIn(buffers, buffer) && IsIn(sequences, sequence);
-}
-
-bool GapFilter::Keeps(const Gap& gap, uint64_t start_ns) const {
-  return Keeps(gap.buffer, gap.sequence) &&
-         IsInTime(*this, gap.written.first.time_ns, gap.written.last.time_ns, start_ns);
-}
-
-bool GapFilter::Keeps(const PacketAccount& account, uint64_t start_ns) const {
-  return Keeps(account.buffer, account.sequence) &&
-         IsInTime(*this, account.written.time_ns, account.written.time_ns, start_ns);
-}
-
-GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const GapFilter& filter)
-    : report(all),
-      is_filtered(filter.selects_gaps() || !filter.buffers.empty() || !filter.sequences.empty()),
-      by_time(filter.selects_gaps()) {
+GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const LogSelection& filter)
+    : report(all), is_filtered(filter.selects()), by_time(filter.selects_times()) {
   for (const BufferGaps& buffer : report.buffers)
     for (const SequenceGaps& sequence : buffer.sequences)
       if (filter.Keeps(buffer.id, sequence.sequence)) AddSequence(sequence, start_ns, filter);
   for (const StaleSequence& sequence : report.stale)
     if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
   // A filter by time selects nothing else.
-  if (!filter.selects_gaps()) AddSigns(filter);
+  if (!filter.selects_times()) AddSigns(filter);
 }
 
 void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
-                               const GapFilter& filter) {
+                               const LogSelection& filter) {
   if (sequence.written().packets > 0) sequences.push_back(&sequence);
   unlisted += sequence.unlisted_gaps;
   unlisted_flags += sequence.unlisted_flags;
-  for (const FalseFlag& flag : sequence.false_flags) false_flags.emplace_back(&sequence, &flag);
+  for (const FalseFlag& flag : sequence.false_flags) {
+    FlagCount& same = false_flags[flag.rule];
+    if (same.packets++ == 0) same.first = {sequence.sequence, IdOf(flag.packet.place.chunk)};
+  }
   for (const Gap& gap : sequence.gaps) {
-    if (!filter.Keeps(gap, start_ns)) continue;
+    if (!filter.KeepsTime(gap.written.first.time_ns, gap.written.last.time_ns, start_ns)) continue;
     any_loss = true;
     (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
   }
-  if (filter.selects_gaps()) return;
+  if (filter.selects_times()) return;
   any_loss |= sequence.lost().packets > 0 || sequence.losses_by_flag() > 0;
   for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
   unlisted_missing += sequence.unlisted_missing;
@@ -146,25 +140,14 @@ void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
               });
 }
 
-void GapSelection::AddSigns(const GapFilter& filter) {
-  for (const CounterRise& rise : report.counted) {
-    if (is_filtered &&
-        !(rise.buffer && rise.sequence && filter.Keeps(*rise.buffer, *rise.sequence)))
-      continue;
-    counted.push_back(rise);
-    if (!rise.is_harmless()) counts[static_cast<size_t>(rise.counter)] += rise.amount;
-  }
+void GapSelection::AddSigns(const LogSelection& filter) {
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)
     if (!is_filtered ||
-        (loss.sequence && filter.buffers.empty() && IsIn(filter.sequences, *loss.sequence)))
+        (loss.sequence && filter.buffers.empty() && filter.Keeps(BufferId{}, *loss.sequence)))
       reported.push_back(loss);
-  if (!is_filtered) {
-    counts = report.counts;
-    unlisted_reports = report.unlisted_reports;
-  }
-  any_sign |= !reported.empty() || unlisted_reports > 0 ||
-              std::ranges::any_of(counts, [](uint64_t count) { return count > 0; });
+  if (!is_filtered) unlisted_reports = report.unlisted_reports;
+  any_sign |= !reported.empty() || unlisted_reports > 0;
 }
 
 }  // namespace ringscope

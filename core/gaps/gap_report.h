@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
-#include "core/gaps/counter_trace.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
 #include "core/gaps/stalls.h"
@@ -285,7 +283,11 @@ inline constexpr auto kEnumRows<FlagRule> = EnumTable<EnumRow<FlagRule>>({
 struct FalseFlag {
   FlaggedPacket packet;
   FlagRule rule = FlagRule::kLeftIncomplete;
-  uint64_t missing_chunks = 0;  // kNoPackets, kNotInLog
+};
+/// Packets that are flagged for the same reason.
+struct FlagCount {
+  uint64_t packets = 0;
+  ChunkName first;  // where the first of them begins
 };
 
 /// Losses of one sequence of a buffer, gap by gap.
@@ -327,6 +329,8 @@ struct BufferGaps {
   std::vector<SequenceGaps> sequences;  // by key
   /// Own time of the newest packet that was overwritten, or that of its commit; 0: none is known.
   uint64_t newest_overwritten_ns = 0;
+  uint64_t harmless_recommits = 0;  // abi_violations: of chunks with the same packets as before
+  uint64_t harmless_patches = 0;    // patches_failed: no packet waited for them
   /// If a full buffer discarded packets: what was written to it, the largest shares.
   std::vector<SequenceShare> filled_by;
   uint64_t filled_by_others = 0;  // bytes
@@ -363,14 +367,14 @@ struct SourceLosses {
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
 
+struct ReplayOutcome;
+
 struct GapReport {
   std::vector<BufferGaps> buffers;     // by id
   std::vector<EvictorCount> evictors;  // most packets first; plug-ins may report none
   LossTimeline over_time;              // by the commits of the packets that have times
   std::vector<StaleSequence> stale;
   std::vector<WrongPatchAt> wrong_patches;  // at most GapAnalysis::kMaxSigns
-  std::vector<CounterRise> counted;
-  std::array<uint64_t, kLossCounters> counts{};  // by LossCounter
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
 
@@ -379,46 +383,42 @@ struct GapReport {
   const BufferGaps* Find(BufferId id) const;
 };
 
-/// Which losses to show. Within a list any entry matches; all lists that are not empty must agree.
-struct GapFilter : LogSelection {
-  bool Keeps(BufferId buffer, SequenceKey sequence) const;
-  /// Returns true for a gap with packets that were written in the time asked for.
-  /// @param start_ns of the session
-  bool Keeps(const Gap& gap, uint64_t start_ns) const;
-  bool Keeps(const PacketAccount& account, uint64_t start_ns) const;
-  /// Returns true if the filter can select some of a sequence's gaps.
-  bool selects_gaps() const { return from || to; }
+/// A counter that trace processor calls a data loss.
+struct LossCount {
+  std::string name;  // "patches_failed": in statistics, without "traced_buf_" or "traced_"
+  uint64_t count = 0;
 };
+/// Returns the counters of a session that are not zero, without the counts by which nothing is
+/// missing.
+std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report);
 
 /// The parts of a report that a filter keeps. The report must live longer.
 struct GapSelection {
   /// @param start_ns of the session
-  GapSelection(const GapReport& report, uint64_t start_ns, const GapFilter& filter);
+  GapSelection(const GapReport& report, uint64_t start_ns, const LogSelection& filter);
 
   const GapReport& report;
   std::vector<const Gap*> own_fault;  // with packets that the buffer lost by a bug; in order
   std::vector<const Gap*> gaps;       // the others; in order
   uint64_t unlisted = 0;              // gaps that were too many to be kept
   std::vector<const SequenceGaps*> sequences;  // with packets
-  std::vector<std::pair<const SequenceGaps*, const FalseFlag*>> false_flags;
+  std::map<FlagRule, FlagCount> false_flags;
   uint64_t unlisted_flags = 0;
   std::vector<std::pair<const SequenceGaps*, const MissingChunks*>> missing;
   uint64_t unlisted_missing = 0;
   std::vector<StaleSequence> stale;
-  std::vector<CounterRise> counted;
-  std::array<uint64_t, kLossCounters> counts{};
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
   bool is_filtered = false;  // not all packets of the session are selected
   bool by_time = false;      // the filter selects the gaps that reach into a time
   bool any_loss = false;     // packets were lost that the filter keeps
   /// Something shows that more may be missing: chunks that are not in the log, losses that the log
-  /// itself reports, counters of losses, sequences that wait.
+  /// itself reports, sequences that wait.
   bool any_sign = false;
 
  private:
-  void AddSequence(const SequenceGaps& sequence, uint64_t start_ns, const GapFilter& filter);
-  void AddSigns(const GapFilter& filter);
+  void AddSequence(const SequenceGaps& sequence, uint64_t start_ns, const LogSelection& filter);
+  void AddSigns(const LogSelection& filter);
 };
 
 }  // namespace ringscope

@@ -51,7 +51,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
     if (arrival.differs)
       for (size_t i = 0; i < arrival.known; ++i) packets_.LoseInPlace(arrival, i, refusal_);
     if (!arrival.is_new && !arrival.differs && arrival.known >= written.chunk().fragments.size())
-      sink_.OnRepeatedCommit();
+      sink_.OnRepeatedCommit(id_);
     Lose(commit.sequence, arrival.record, arrival.known, arrival.record.entries.size(), refusal_,
          commit.payload);
   }

@@ -122,7 +122,7 @@ class LedgerSink {
   /// A patch changed a fragment that its writer had completed, or broke the chunk.
   virtual void OnWrongPatch(BufferId, ChunkName) {}
   /// The buffer refused a chunk that was committed before, and every packet in it was known.
-  virtual void OnRepeatedCommit() {}
+  virtual void OnRepeatedCommit(BufferId) {}
   /// The chunk (its id unwrapped) left the buffer and is forgotten: nothing more is reported of the
   /// packets that are in it alone. Not called at the log's end.
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
@@ -148,8 +148,8 @@ class LedgerSinks : public LedgerSink {
   void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
     for (LedgerSink* sink : sinks_) sink->OnWrongPatch(buffer, chunk);
   }
-  void OnRepeatedCommit() override {
-    for (LedgerSink* sink : sinks_) sink->OnRepeatedCommit();
+  void OnRepeatedCommit(BufferId buffer) override {
+    for (LedgerSink* sink : sinks_) sink->OnRepeatedCommit(buffer);
   }
   void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
     for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);

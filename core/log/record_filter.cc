@@ -13,12 +13,6 @@ bool Allows(const std::vector<T>& list, const std::optional<std::type_identity_t
 
 }  // namespace
 
-std::vector<std::string> FilterKinds() {
-  std::vector<std::string> names(kOpKindNames.begin(), kOpKindNames.end());
-  names.emplace_back(kPatchKind);
-  return names;
-}
-
 void RecordFilter::StartSession(std::optional<uint64_t> start_ns) {
   start_ns_ = start_ns;
   now_ns_.reset();
@@ -34,23 +28,13 @@ bool RecordFilter::Keeps(const Op& op, uint64_t number) {
     filter_.Resolve(setup->id, setup->index.value_or(buffers_set_up_++));
   if (filter_.records && (number < filter_.records->first || number > filter_.records->last))
     return false;
-  return KeepsTime() && KeepsKind(op) && KeepsSubject(op.body);
+  return KeepsTime() && KeepsSubject(op.body);
 }
 
 bool RecordFilter::KeepsTime() const {
   // Records before the first that has a time belong to the session's start.
   if (!now_ns_) return !filter_.from || (filter_.from->relative && filter_.from->ns == 0);
-  if (filter_.from && *now_ns_ < filter_.from->Absolute(*start_ns_)) return false;
-  return !filter_.to || *now_ns_ <= filter_.to->Absolute(*start_ns_);
-}
-
-bool RecordFilter::KeepsKind(const Op& op) {
-  if (filter_.kinds.empty()) return true;
-  if (Allows(filter_.kinds, OpKindName(op.body.index()))) return true;
-  const auto* commit = std::get_if<Commit>(&op.body);
-  if (commit == nullptr || !Allows(filter_.kinds, kPatchKind)) return false;
-  parser_.Parse(commit->request);
-  return !parser_.patches().empty();
+  return filter_.KeepsTime(now_ns_, now_ns_, *start_ns_);
 }
 
 bool RecordFilter::KeepsSubject(const OpBody& body) {
@@ -98,8 +82,7 @@ bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<Wri
                            std::optional<BufferKey> buffer) const {
   std::optional<SequenceKey> sequence;
   if (producer && writer) sequence = SequenceKey{*producer, *writer};
-  return Allows(filter_.producers, producer) && Allows(filter_.sequences, sequence) &&
-         Allows(filter_.buffers, buffer);
+  return Allows(filter_.sequences, sequence) && Allows(filter_.buffers, buffer);
 }
 
 bool SessionFilter::Keeps(Op& op) {

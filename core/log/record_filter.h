@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,7 +40,19 @@ struct LogSelection {
   std::optional<TimePoint> to;  // included
 
   /// Returns true if anything can be left out.
-  bool selects() const { return !sequences.empty() || !buffers.empty() || from || to; }
+  bool selects() const { return !sequences.empty() || !buffers.empty() || selects_times(); }
+  bool selects_times() const { return from || to; }
+  bool Keeps(BufferKey buffer, SequenceKey sequence) const {
+    return (buffers.empty() || std::ranges::find(buffers, buffer) != buffers.end()) &&
+           (sequences.empty() || std::ranges::find(sequences, sequence) != sequences.end());
+  }
+  /// Returns true for what reaches into the time asked for; false, too, if its own is not known.
+  /// @param start_ns of the session
+  bool KeepsTime(std::optional<uint64_t> first_ns, std::optional<uint64_t> last_ns,
+                 uint64_t start_ns) const {
+    if (from && !(last_ns && *last_ns >= from->Absolute(start_ns))) return false;
+    return !to || (first_ns && *first_ns <= to->Absolute(start_ns));
+  }
   /// A buffer is set up: where it is named by its index it is selected by its id from here on.
   void Resolve(BufferId id, uint32_t index) {
     std::ranges::replace_if(
@@ -51,16 +62,8 @@ struct LogSelection {
 
 /// The records to keep. Within a list any entry matches; all lists that are not empty must agree.
 struct RecordCriteria : LogSelection {
-  std::vector<std::string> kinds;  // names of record kinds, and kPatchKind
-  std::vector<ProducerId> producers;
   std::optional<RecordRange> records;
 };
-
-/// A commit that carries patches counts as a record of this kind too.
-inline constexpr const char* kPatchKind = "patch";
-
-/// All names that a filter by kind takes.
-std::vector<std::string> FilterKinds();
 
 /// Applies a filter to the records of one session after the other.
 class RecordFilter {
@@ -83,7 +86,6 @@ class RecordFilter {
   bool Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
                std::optional<BufferKey> buffer) const;
   bool KeepsTime() const;
-  bool KeepsKind(const Op& op);
   bool KeepsSubject(const OpBody& body);
   bool KeepsCommit(const Commit& commit);
 

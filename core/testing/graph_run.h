@@ -5,18 +5,15 @@
 #include <vector>
 
 #include "core/graph/chunk_graph.h"
-#include "core/graph/layout_map.h"
 #include "core/session/replay.h"
 
 namespace ringscope::testing {
 
-/// A replay that draws chunk graphs and keeps the buffers' layouts.
+/// A replay that draws chunk graphs.
 class GraphRun {
  public:
-  GraphRun(ReplayOptions options, ChunkGraphBuilder::Options graph,
-           std::optional<LayoutMoment> moment = {}, ReplayListener* extra = nullptr)
+  GraphRun(ReplayOptions options, ChunkGraphBuilder::Options graph, ReplayListener* extra = nullptr)
       : builder(std::move(graph)),
-        layout(moment),
         ledger_(builder),
         replay_(std::move(options), ListenersOf(extra)) {}
 
@@ -28,11 +25,10 @@ class GraphRun {
   const Ledger& ledger() const { return ledger_; }
 
   ChunkGraphBuilder builder;
-  LayoutMap layout;
 
  private:
   std::vector<ReplayListener*> ListenersOf(ReplayListener* extra) {
-    std::vector<ReplayListener*> listeners = {&ledger_, &builder, &layout};
+    std::vector<ReplayListener*> listeners = {&ledger_, &builder};
     if (extra != nullptr) listeners.push_back(extra);
     return listeners;
   }

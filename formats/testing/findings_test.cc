@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/fuzz_run.h"
 #include "core/compare/stream_notation.h"
 #include "core/engine/catalogue.h"
 #include "core/perfetto/data_loss.h"
+#include "core/testing/loss_faults.h"
 #include "formats/inputs/open_log.h"
 #include "formats/testing/plain_stream.h"
 #include "formats/testing/testdata.h"
@@ -60,12 +60,7 @@ std::vector<std::string> ReadsOf(const std::string& name, const char* engine,
 
 /// The faults that the accounts show: "silent_loss never_committed".
 std::vector<std::string> FaultsOf(const std::string& name, const char* engine) {
-  std::vector<std::string> faults;
-  const FuzzSide side = SideOf(*FindEngine(engine).value());
-  const auto accounts = CheckAccounts(side.info, ToOps(StreamOf(name)));
-  for (const FoundFault& fault : accounts.value().faults)
-    faults.push_back(fmt::format("{} {}", Name(fault.fault), fault.kind));
-  return faults;
+  return testing::FaultsOf(SideOf(*FindEngine(engine).value()).info, ToOps(StreamOf(name)));
 }
 
 constexpr const char* kV2[] = {"v2@54", "v2@55", "v2@56", "v2@57", "v2@58"};
