@@ -25,18 +25,135 @@
 namespace ringscope {
 namespace {
 
+using protovm::Instruction;
+using protovm::OpCode;
+using protovm::PathPart;
 using protovm::Program;
 using protovm::ProtoVm;
 using protovm::RunOutcome;
 using protovm::RunResult;
 
+constexpr size_t kMaxIndent = 24;
+
+/// The messages that the cursors of a run are at. Empty: not known.
+struct Cursors {
+  std::string src, dst;
+};
+
+std::string CursorText(uint32_t cursor) {
+  if (cursor == protovm::kCursorSrc) return "SRC";
+  if (cursor == protovm::kCursorDst) return "DST";
+  return cursor == 3 ? "BOTH" : fmt::format("cursor {}", cursor);
+}
+
+/// Returns a path as text, and moves `message` to the message at its end.
+std::string PathText(std::span<const PathPart> path, const Descriptors& descriptors,
+                     std::string& message) {
+  std::string text;
+  const auto name_of = [&](uint32_t number) {
+    const std::string name = descriptors.FieldName(message, number);
+    return name.empty() ? std::to_string(number) : name;
+  };
+  for (const PathPart& part : path) {
+    if (part.field_id) {
+      text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(*part.field_id),
+                          part.is_repeated ? "[*]" : "");
+      const auto field = descriptors.FieldOf(message, *part.field_id);
+      message = field ? field->message : std::string();
+    } else if (part.array_index) {
+      text += fmt::format("[{}]", *part.array_index);
+    } else if (part.map_key_field_id) {
+      text +=
+          fmt::format("[{}={}]", name_of(*part.map_key_field_id),
+                      part.register_to_match ? fmt::format("r{}", *part.register_to_match) : "?");
+    } else {
+      text += "[?]";
+    }
+  }
+  return text;
+}
+
+std::string LevelText(uint32_t abort_level) {
+  if (abort_level == protovm::kBreakOuter) return "";
+  if (abort_level == protovm::kAbortRun) return "  (on error: abort)";
+  return "  (on error: continue)";
+}
+
+/// Returns an instruction as text, and moves the cursors as it does.
+std::string InstructionText(const Program& program, const Instruction& instruction,
+                            const Descriptors& descriptors, Cursors& cursors) {
+  switch (instruction.op) {
+    case OpCode::kNone:
+      return "(no instruction)";
+    case OpCode::kSelect:
+      return fmt::format(
+          "select {}{}{}", CursorText(instruction.cursor),
+          PathText(program.PathOf(instruction), descriptors,
+                   instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst),
+          instruction.create ? " create" : "");
+    case OpCode::kRegLoad:
+      return fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
+    case OpCode::kDel:
+      return "del";
+    case OpCode::kMerge:
+      return fmt::format("merge{}{}", instruction.skip_submessages ? " skip_submessages" : "",
+                         instruction.del_if_src_empty ? " del_if_src_empty" : "");
+    case OpCode::kSet:
+      return "set";
+  }
+  return "";
+}
+
+/// Returns a listing of a program with one instruction per line. The instruction's place is first
+/// ("2.0.1": the second of those nested in the first of those nested in the third), nested
+/// instructions are indented.
+/// @param message type of the packets, whose fields are named; empty: fields have their numbers
+std::string ProgramText(const Program& program, const Descriptors& descriptors,
+                        const std::string& message) {
+  // Depth first, without recursion: a program may be as deep as it is large.
+  struct Open {
+    uint32_t index;
+    size_t indent;
+    Cursors cursors;
+  };
+  struct Line {
+    std::string place, text;
+  };
+  std::vector<Line> lines;
+  std::vector<Open> open;
+  const auto push = [&](uint32_t begin, size_t count, size_t indent, const Cursors& cursors) {
+    for (size_t i = count; i-- > 0;)
+      open.push_back({begin + static_cast<uint32_t>(i), indent, cursors});
+  };
+  push(0, program.top().size(), 0, {message, message});
+  size_t width = 0;
+  while (!open.empty()) {
+    Open next = std::move(open.back());
+    open.pop_back();
+    const Instruction& instruction = program.all()[next.index];
+    const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
+                             LevelText(instruction.abort_level);
+    const bool is_deep = next.indent > kMaxIndent;
+    const auto places = program.PlacesOf(next.index);
+    lines.push_back({is_deep ? "..." : fmt::format("{}", fmt::join(places, ".")),
+                     std::string(std::min(next.indent, kMaxIndent), ' ') + text});
+    width = std::max(width, lines.back().place.size());
+    push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);
+  }
+  std::string text;
+  for (const Line& line : lines)
+    text += fmt::format("  {:<{}}  {}\n", line.place, width, line.text);
+  return text;
+}
+
 /// A program (ProtoVM) in a file, with what the file has of it.
 struct FoundProgram {
-  std::string program;                           // a VmProgram message
-  std::string data_source;                       // empty: not known
-  std::vector<uint64_t> producers;               // in order of appearance
-  std::optional<uint64_t> memory_limit_kb = {};  // absent: not known
-  std::optional<std::string> state = {};         // absent: the file has none
+  std::string program;                      // a VmProgram message
+  std::string data_source;                  // empty: not known
+  std::vector<uint64_t> producers;          // in order of appearance
+  std::optional<uint64_t> memory_limit_kb;  // absent: not known
+  std::optional<std::string> state;         // absent: the file has none
+  std::string message = "TracePacket";      // type of the packets; empty: not known
 };
 
 constexpr size_t kMaxMessageBytes = size_t{64} << 20;
@@ -94,7 +211,7 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
   if (Program(wire::AsBytes(program)).all().empty())
     return Fail(ErrorCode::kCorrupt, "this is not a program: it has no instructions (VmProgram)",
                 {path, {}, {}}, "name a VmProgram message, a log or a trace");
-  return std::vector<FoundProgram>{{.program = std::move(program)}};
+  return std::vector<FoundProgram>{{.program = std::move(program), .message = ""}};
 }
 
 constexpr int kOldestRelease = static_cast<int>(protovm::kProtoVmReleases.front().release);
@@ -195,18 +312,13 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
     if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
     for (const FoundProgram& found : programs) {
       const Program program(wire::AsBytes(found.program));
-      const std::string listing =
-          Descriptors::BuiltIn().Text("VmProgram", wire::AsBytes(found.program));
+      const std::string listing = ProgramText(program, Descriptors::BuiltIn(), found.message);
       const std::string origin = OriginText(found);
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
                                                 Count(program.all().size(), "instruction"),
                                                 WithCommas(found.program.size())));
       if (!origin.empty()) report.Paragraph(origin, "  ");
-      for (std::string_view rest = listing; !rest.empty();) {
-        const size_t end = std::min(rest.find('\n'), rest.size());
-        report.Print(fmt::format("  {}\n", rest.substr(0, end)));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
+      report.Print(listing);
       report.AddItem("programs", [&] {
         report.Data({{"from", path},
                      {"data_source", found.data_source},
@@ -245,7 +357,7 @@ Command ProtovmCommand() {
           "Show and run programs that fold packets into a state",
           "A data source may come with a program (ProtoVM): packets that a V2 buffer overwrites "
           "unread are folded into a state by it, which the trace has in their place. 'show' "
-          "prints a program in protobuf's text format; 'run' runs one on packets, by the rules of "
+          "lists a program, an instruction per line; 'run' runs one on packets, by the rules of "
           "any release.",
           {{"ringscope protovm show session.tblog", "What do this session's programs do?"},
            {"ringscope protovm run --case case.json --release 56",

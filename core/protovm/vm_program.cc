@@ -105,12 +105,16 @@ Program::Program(Bytes encoded) {
   }
 }
 
-std::string Program::PlaceOf(uint32_t index) const {
+std::vector<uint32_t> Program::PlacesOf(uint32_t index) const {
   std::vector<uint32_t> places;
   for (uint32_t i = index; i != UINT32_MAX; i = instructions_[i].parent)
     places.push_back(instructions_[i].place);
   std::ranges::reverse(places);
-  return fmt::format("instructions[{}]", fmt::join(places, "].nested_instructions["));
+  return places;
+}
+
+std::string Program::PlaceOf(uint32_t index) const {
+  return fmt::format("instructions[{}]", fmt::join(PlacesOf(index), "].nested_instructions["));
 }
 
 }  // namespace ringscope::protovm

@@ -90,6 +90,8 @@ class Program {
   std::span<const PathPart> PathOf(const Instruction& instruction) const {
     return std::span(parts_).subspan(instruction.path, instruction.path_size);
   }
+  /// An instruction's place in its list, after those of the instructions that it is nested in.
+  std::vector<uint32_t> PlacesOf(uint32_t index) const;
   /// Where an instruction is: `instructions[2].nested_instructions[0]`.
   std::string PlaceOf(uint32_t index) const;
 

@@ -173,6 +173,12 @@ void TakeMessagesStringsAsBytes(google::protobuf::DescriptorProto& message) {
   for (auto& nested : *message.mutable_nested_type()) TakeMessagesStringsAsBytes(nested);
 }
 
+std::string NameOf(const MessageType& message) {
+  const std::string name(message.full_name());
+  const std::string package = fmt::format("{}.", kPerfettoPackage);
+  return name.starts_with(package) ? name.substr(package.size()) : name;
+}
+
 }  // namespace
 
 struct Descriptors::Pool {
@@ -215,11 +221,20 @@ const Descriptors::Pool& Descriptors::pool() const {
 }
 
 std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
+  const std::optional<DescribedField> field = FieldOf(message, number);
+  return field ? field->name : std::string();
+}
+
+std::optional<DescribedField> Descriptors::FieldOf(std::string_view message,
+                                                   uint32_t number) const {
   const MessageType* const type = pool().Find(message);
-  if (type == nullptr || number > INT_MAX) return {};
+  if (type == nullptr || number > INT_MAX) return std::nullopt;
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
   if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
-  return field == nullptr ? std::string() : std::string(field->name());
+  if (field == nullptr) return std::nullopt;
+  return DescribedField{std::string(field->name()), field->message_type() == nullptr
+                                                        ? std::string()
+                                                        : NameOf(*field->message_type())};
 }
 
 Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,

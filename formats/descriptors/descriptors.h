@@ -19,6 +19,11 @@ struct TextStep {
   std::string name;
   size_t index = 0;  // of a repeated field; else 0
 };
+/// A field of a message.
+struct DescribedField {
+  std::string name;
+  std::string message;  // its type, if it is a message
+};
 
 /// A field in protobuf's text format: "size_kb: 1024", "buffers { ... }".
 struct TextPlace {
@@ -38,6 +43,8 @@ class Descriptors {
 
   /// Returns the name of a field, or an empty text.
   std::string FieldName(std::string_view message, uint32_t number) const;
+  /// Returns a field, if it is known.
+  std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
 
   /// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt
   /// names path, line, column and what was expected.
