@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "commands/replay/counter_rises.h"
 #include "commands/replay/replay.h"
 #include "commands/session/examined.h"
 #include "commands/session/loss_view.h"
@@ -9,13 +10,29 @@
 namespace ringscope {
 namespace {
 
+/// @param text a counter of BufferStats, with or without the prefix of trace processor's table
+Result<const StatField*> ParseCounter(std::string_view text) {
+  std::string_view name = text;
+  if (constexpr std::string_view kPrefix = "traced_buf_"; name.starts_with(kPrefix))
+    name.remove_prefix(kPrefix.size());
+  std::vector<std::string> names;
+  for (const StatField& field : kStatFields) {
+    if (field.name == name) return &field;
+    names.push_back(field.name);
+  }
+  return Fail(
+      ErrorCode::kUsage, fmt::format("no buffer has a counter '{}'", text), {},
+      fmt::format("use one of {}; 'ringscope gaps --all' has the places of losses", Joined(names)));
+}
+
 struct StatsArgs {
   SessionSelection input;
   ReplayChoices choices;
-  bool data_loss = false;  // only what is a loss, by trace processor's definitions
+  bool data_loss = false;              // only what is a loss, by trace processor's definitions
+  const StatField* explain = nullptr;  // only what made this one rise
   Format format = Format::kText;
 
-  bool is_about_replays() const { return ChoosesAnything(choices); }
+  bool is_about_replays() const { return ChoosesAnything(choices) || explain != nullptr; }
 };
 
 void SetUp(CLI::App& app, StatsArgs& args) {
@@ -23,6 +40,9 @@ void SetUp(CLI::App& app, StatsArgs& args) {
   InGroup(app, kOutputGroup);
   AddFlag(app, "--data-loss", args.data_loss,
           "Print only counters that are not zero and that trace processor counts as a data loss");
+  AddParsed(app, "--explain", args.explain, ParseCounter, "COUNTER",
+            "List the commits, patches and reads at which a counter of the buffers rose");
+  Exclude(app, "--explain", {"--data-loss"});
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kCsv});
 }
 
@@ -97,22 +117,53 @@ void ReportNotCounted(Report& report, const ReplayOutcome& outcome) {
                   Count(overwritten, "chunk"), WithCommas(discarded)));
 }
 
-/// Returns true if some of the counts are more than re-commits that lose nothing.
+/// Returns what made a counter rise.
+Table RowsOf(const CounterRises& rises, const ReplayOutcome& outcome) {
+  Table table({{"record", Align::kRight, "record"},
+               {"time", Align::kRight, "time_ns"},
+               {"buffer", Align::kLeft, "buffer"},
+               {"by", Align::kLeft, "by"},
+               {"chunk", Align::kLeft},
+               DataColumn("sequence"),
+               DataColumn("chunk"),
+               {"count", Align::kRight, "count"}});
+  const uint64_t start = outcome.first_time_ns.value_or(0);
+  for (const CounterRises::Rise& rise : rises.rises()) {
+    const std::string time =
+        rise.at.time_ns ? HumanDuration(*rise.at.time_ns - std::min(start, *rise.at.time_ns)) : "-";
+    table.AddRow({{rise.at.record ? std::to_string(*rise.at.record) : "-", rise.at.record},
+                  {time, rise.at.time_ns},
+                  {outcome.NameOf(rise.buffer), Raw(rise.buffer)},
+                  NameCell(rise.by),
+                  rise.chunk ? ToString(*rise.chunk) : "",
+                  DataCell(rise.chunk ? Json(ToString(rise.chunk->sequence)) : Json()),
+                  DataCell(rise.chunk ? Json(Raw(rise.chunk->chunk)) : Json()),
+                  CountCell(rise.count)});
+  }
+  return table;
+}
+
+/// Returns true if some of the counts are more than re-commits and patches that lose nothing.
 bool AnyLoss(const StatRows& losses, const GapReport& gaps) {
   uint64_t counted = 0, harmless = 0;
   for (const StatRow& row : losses) counted += row.value;
-  for (const BufferGaps& buffer : gaps.buffers) harmless += buffer.harmless_recommits;
+  for (const BufferGaps& buffer : gaps.buffers)
+    harmless += buffer.harmless_recommits + buffer.harmless_patches;
   return counted > harmless;
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Context& context) {
   Report report(context.console, args.format, "stats");
   const bool is_csv = args.format == Format::kCsv;
-  const char* const columns = "session name idx severity value reads";
+  const char* const columns = args.explain != nullptr
+                                  ? "session record time_ns buffer by sequence chunk count"
+                                  : "session name idx severity value reads";
   if (is_csv) report.Print(CsvTitles(columns));
   const auto task = [&]() -> Result<ExitCode> {
     ReplayRun run(context, sessions, args.choices);
     GapAnalysis* const analysis = args.data_loss ? &run.Add<GapAnalysis>() : nullptr;
+    CounterRises* const rises =
+        args.explain != nullptr ? &run.Add<CounterRises>(*args.explain) : nullptr;
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     StatRows counters = TraceProcessorStats(outcome);
     if (args.data_loss)
@@ -121,7 +172,9 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
     const ExitCode code = analysis != nullptr && AnyLoss(counters, analysis->Finish(run.totals()))
                               ? ExitCode::kNotice
                               : ExitCode::kClean;
-    const Table rows = RowsOf(counters, false, [](const StatRow&) { return true; });
+    const Table rows = rises != nullptr
+                           ? RowsOf(*rises, outcome)
+                           : RowsOf(counters, false, [](const StatRow&) { return true; });
     if (is_csv) {
       for (Json& row : rows.ToJson()) {
         row.update(Json{{"session", outcome.session}, {"reads", ReadsName(outcome.reads)}});
@@ -134,6 +187,16 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
                  {"session", outcome.session},
                  {"reads", FieldsToJson(outcome.reads)}});
     AddInexact(report, outcome.verdicts);
+    if (rises != nullptr) {
+      report.Data("counter", args.explain->name);
+      report.Data("counts", rows.ToJson());
+      report.Data("left_out", rises->left_out());
+      if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
+      if (!rows.empty()) report.Section(args.explain->name, rows);
+      if (rises->left_out() > 0)
+        report.Print(fmt::format("{} more are not listed.\n", WithCommas(rises->left_out())));
+      return code;
+    }
     if (args.data_loss) {
       report.Data("data_loss", rows.ToJson());
       report.Section("", rows);
@@ -163,7 +226,7 @@ Command StatsCommand() {
       "'ringscope replay' and prints the counters of the buffers and the service. "
       "With --data-loss: only those that trace processor's stats table counts as a data "
       "loss, with its names and what each means; buffers are then numbered by their position in "
-      "the trace config, from 0.",
+      "the trace config, from 0. With --explain: what made a counter of the buffers rise.",
       {{"ringscope stats session.tblog", "All counters, buffers side by side"},
        {"ringscope stats trace.pftrace", "The counters that trace processor has of this trace"},
        {"ringscope stats --data-loss session.tblog", "Did this session lose anything, and why?"},

@@ -10,6 +10,7 @@
 #include "commands/shell/options.h"
 #include "core/engine/catalogue.h"
 #include "core/findings/finding.h"
+#include "core/perfetto/trace_stats.h"
 
 namespace ringscope {
 namespace {
@@ -34,6 +35,11 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
 /// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
 std::vector<std::string> FixedValues(const OptionInfo& option) {
   if (option.type == "TOPIC") return HelpTopics();
+  if (option.type == "COUNTER") {
+    std::vector<std::string> counters;
+    for (const StatField& field : kStatFields) counters.emplace_back(field.name);
+    return counters;
+  }
   if (option.type == "RULE") {
     std::vector<std::string> rules;
     for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
