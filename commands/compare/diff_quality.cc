@@ -105,11 +105,12 @@ Result<ExitCode> DiffQuality(const DiffArgs& args, Context& context) {
   Report report(context.console, args.format == Format::kJsonl ? Format::kJson : args.format,
                 "diff", args.format == Format::kJsonl ? Report::kOneLine : 2);
   Quality quality;
-  std::vector<std::string> passed_over;
   for (size_t side = 0; side < paths.size(); ++side) {
+    std::vector<std::string> passed_over;
     RS_ASSIGN_OR_RETURN(
         const Examinations examined,
         InFile(paths[side], ExamineInput(context, paths[side], {}, args.input.only, passed_over)));
+    if (!passed_over.empty()) context.console.Say(PassedOverText(passed_over));
     if (examined.size() != 1)
       return Fail(ErrorCode::kUsage,
                   fmt::format("--quality compares one session, and this input has {}",

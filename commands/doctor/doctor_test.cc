@@ -99,8 +99,9 @@ TEST(Doctor, EachTraceOfAnArchive) {
   const std::string path = folder.Write("report.zip", zip);
   const Json document = DocumentOf({path});
   EXPECT_EQ(document["passed_over"], Json::array({path + ":main.txt"}));
-  EXPECT_THAT(WithoutLineBreaks(RunDoctorOn({path}).out),
-              HasSubstr("1 file of other kinds was passed over: " + path + ":main.txt"));
+  EXPECT_THAT(
+      WithoutLineBreaks(RunDoctorOn({path}).out),
+      HasSubstr("1 file is neither a trace nor a log and was passed over: " + path + ":main.txt"));
   const Json& traces = document["traces"];
   EXPECT_THAT(TextsOf(traces, "input"),
               ElementsAre(path + ":FS/a.pftrace", path + ":FS/broken.pftrace", path + ":FS/b"));
@@ -164,7 +165,7 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   EXPECT_EQ(testing::ParsedJson(whole.out)["groups"].size(), 2u);
   EXPECT_EQ(testing::ParsedJson(whole.out)["passed_over"], Json::array({folder.path() + "/e.txt"}));
   const Ran text = RunDoctorOn({folder.path()});
-  EXPECT_THAT(text.out, HasSubstr("1 file of other kinds was passed over:"));
+  EXPECT_THAT(text.out, HasSubstr("1 file is neither a trace nor a log and was passed over:"));
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
                     HasSubstr("     1  error: not readable;"),

@@ -150,7 +150,7 @@ TEST(Graph, OddChoices_AreSaid) {
   EXPECT_THAT(Graph(LogOf(3), {"--around", "1:1#77"}).err, HasSubstr("there is no chunk #77"));
 }
 
-TEST(Graph, ChoicesThatExcludeEachOther_AreRefused) {
+TEST(Graph, ChoicesThatDoNotExist_AreRefused) {
   EXPECT_THAT(Graph(LogOf(3), {"--around", "77"}).error, HasSubstr("'77' does not name a chunk"));
   EXPECT_THAT(Graph(LogOf(3), {"--buffer", "5"}).error,
               HasSubstr("there is no buffer '5' (its buffers: buffers[0] (id 1))"));

@@ -87,7 +87,8 @@ void ReportFacts(Report& report, const SessionSummary& session) {
                {"recorder_gaps", session.recorder_gaps},
                {"truncated", session.truncated}});
   if (session.first_time_ns) {
-    const uint64_t before = StartOf(session).value_or(0) - *session.first_time_ns;
+    const uint64_t start = std::max(StartOf(session).value_or(0), *session.first_time_ns);
+    const uint64_t before = start - *session.first_time_ns;
     report.Fact(
         "duration",
         {fmt::format(

@@ -38,7 +38,7 @@ void PrintDamage(Report& report, const std::vector<Damage>& damage, uint64_t cou
 
 // Events of a session.
 
-/// Returns the time from which those of the events count; absent: no record has one.
+/// Returns the time from which the events of the session count; absent: no record has one.
 std::optional<uint64_t> StartOf(const SessionSummary& session);
 
 /// "periodic", "before the stop, by the perfetto command"; empty: not known.

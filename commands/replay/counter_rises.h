@@ -1,10 +1,10 @@
 #ifndef RINGSCOPE_COMMANDS_REPLAY_COUNTER_RISES_H_
 #define RINGSCOPE_COMMANDS_REPLAY_COUNTER_RISES_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/log_moment.h"
@@ -34,7 +34,9 @@ class CounterRises : public ReplayListener {
   uint64_t left_out() const { return left_out_; }
 
   void OnRecord(const Op&, const LogMoment& moment) override { at_ = moment; }
-  void OnBufferSetUp(SessionBuffer& buffer) override { buffers_[buffer.id] = {&buffer, 0}; }
+  void OnBufferSetUp(SessionBuffer& buffer) override {
+    buffers_[buffer.id] = {&buffer, buffer.stats().*field_.value};
+  }
   void OnBufferReplaced(SessionBuffer& buffer) override { buffers_.erase(buffer.id); }
   void OnChunkDone(BufferId id, const ChunkCommit& commit) override {
     Compare(id, "commit", ChunkName{commit.sequence, commit.chunk});

@@ -304,8 +304,8 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
   add({{"still unread", "packets", "unread.packets", [](Buffer b) { return b.unread.packets; },
         As::kCount, any},
        {"", "packet bytes", "unread.bytes", [](Buffer b) { return b.unread.bytes; }, bytes, any},
-       {"waiting", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, bytes,
-        any}});
+       {"left by a read", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; },
+        bytes, any}});
   ReportBuffers(report, outcome, rows);
   if (report.is_text()) report.Print(RefusalsText(outcome.service));
 }

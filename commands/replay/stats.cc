@@ -143,13 +143,13 @@ Table RowsOf(const CounterRises& rises, const ReplayOutcome& outcome) {
   return table;
 }
 
-/// Returns true if some of the counts are more than re-commits and patches that lose nothing.
-bool AnyLoss(const StatRows& losses, const GapReport& gaps) {
-  uint64_t counted = 0, harmless = 0;
-  for (const StatRow& row : losses) counted += row.value;
-  for (const BufferGaps& buffer : gaps.buffers)
-    harmless += buffer.harmless_recommits + buffer.harmless_patches;
-  return counted > harmless;
+/// Returns true if a counter is more than patches and re-commits that lose nothing.
+bool AnyLoss(const StatRows& losses, const ReplayOutcome& outcome, const GapReport& gaps) {
+  return !LossCountsOf(outcome, gaps).empty() ||
+         std::ranges::any_of(losses, [](const StatRow& row) {
+           return row.name != "traced_buf_patches_failed" &&
+                  row.name != "traced_buf_abi_violations";
+         });
 }
 
 Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Context& context) {
@@ -169,9 +169,10 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
     if (args.data_loss)
       std::erase_if(counters,
                     [](const StatRow& row) { return !row.is_data_loss() || row.value == 0; });
-    const ExitCode code = analysis != nullptr && AnyLoss(counters, analysis->Finish(run.totals()))
-                              ? ExitCode::kNotice
-                              : ExitCode::kClean;
+    const ExitCode code =
+        analysis != nullptr && AnyLoss(counters, outcome, analysis->Finish(run.totals()))
+            ? ExitCode::kNotice
+            : ExitCode::kClean;
     const Table rows = rises != nullptr
                            ? RowsOf(*rises, outcome)
                            : RowsOf(counters, false, [](const StatRow&) { return true; });
@@ -191,7 +192,8 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
       report.Data("counter", args.explain->name);
       report.Data("counts", rows.ToJson());
       report.Data("left_out", rises->left_out());
-      if (rows.empty()) report.Print(fmt::format("{} is 0.\n", args.explain->name));
+      if (rows.empty())
+        report.Print(fmt::format("No commit, patch or read raised {}.\n", args.explain->name));
       if (!rows.empty()) report.Section(args.explain->name, rows);
       if (rises->left_out() > 0)
         report.Print(fmt::format("{} more are not listed.\n", WithCommas(rises->left_out())));

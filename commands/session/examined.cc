@@ -507,8 +507,10 @@ std::string PassedOverText(std::vector<std::string> names) {
   constexpr size_t kNamed = 3;
   const size_t count = names.size();
   if (count > kNamed) names.resize(kNamed);
-  return fmt::format("{} of other kinds {} passed over: {}{}", Count(count, "file"), Was(count),
-                     Printable(Joined(names)), count > kNamed ? ", ..." : "");
+  return fmt::format(
+      "{} {} passed over: {}{}", Count(count, "file"),
+      count == 1 ? "is neither a trace nor a log and was" : "are neither traces nor logs and were",
+      Printable(Joined(names)), count > kNamed ? ", ..." : "");
 }
 
 Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,

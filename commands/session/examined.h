@@ -100,7 +100,7 @@ struct ExaminedInputs {
 /// the trace that came out of it together. One that fails does not stop the others.
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
                                      const ReplayChoices& choices, std::optional<uint64_t> session);
-/// "3 files of other kinds were passed over: a.txt, b.json, c.txt"
+/// "3 files are neither traces nor logs and were passed over: a.txt, b.json, c.txt"
 std::string PassedOverText(std::vector<std::string> names);
 /// Examines a trace config alone.
 Examination ExamineConfigFile(const std::string& path, const ConfigFile& config);

@@ -291,14 +291,16 @@ std::span<const Word> Words() {
        "number. With clear_period_ms they are stated again."},
       {"usable",
        "A packet in the trace whose incremental state is there, too. The UI cannot show others: "
-       "see "
-       "clear_period_ms."},
+       "see clear_period_ms."},
       {"waiting",
-       "A packet that is complete in a buffer and was not read, as its sequence stalls. It is not "
-       "lost while it is there."},
+       "A complete packet that is still in a buffer at the end: no read took it, or its sequence "
+       "stalls."},
       {"unfinished", "A packet that its writer had not finished when the session ended."},
-      {"lost", "Every packet that was written and is not in the trace, waiting or unfinished."},
-      {"place", "A mark in the trace after which an unknown number of packets is missing."},
+      {"lost",
+       "A packet that was written and is neither in the trace, nor waiting, nor unfinished."},
+      {"place",
+       "A point in a sequence before which an unknown number of packets is missing, as a flag "
+       "shows."},
       {"reach",
        "The time up to the session's end of which a ring buffer still has everything: it begins "
        "after the newest packet that was overwritten. A larger size_kb reaches further."},

@@ -71,8 +71,8 @@ ReplayFacts FactsForRules(const Examination& examination) {
     if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
     if (const BufferGaps* const gaps = log.gaps.Find(buffer.id)) {
-      replayed.harmless_patches = gaps->harmless_patches;
-      replayed.harmless_recommits = gaps->harmless_recommits;
+      replayed.missed_patches = gaps->patches_failed > 0;
+      replayed.lost_violations = gaps->abi_violations > 0;
     }
     replayed.no_size_helps = examination.remedies.is_tried && !replayed.size;
   }

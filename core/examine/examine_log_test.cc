@@ -116,13 +116,15 @@ TEST(ExamineLog, ReCommitsThatLoseNothingAreNoLoss) {
   LogEvidence replay = ReplayOfALog(0);
   const auto examine = [&] { return ExamineLog(replay, facts, {}); };
   const auto harm = [&] { return FindingOf(examine(), "buffer.abi_violations")->harm; };
+  BufferGaps& gaps = replay.gaps.buffers.front();
+  gaps.abi_violations = 2;
   EXPECT_EQ(harm(), Harm::kDataLoss);
   EXPECT_THAT(examine().answer.headline, StartsWith("Data that broke the rules"));
-  EXPECT_EQ(examine().answer.lines.front().text, "Nothing was lost.");
-  BufferGaps& gaps = replay.gaps.buffers.front();
-  gaps.harmless_recommits = 1;  // the other was none
+  EXPECT_EQ(examine().answer.lines.front().text,
+            "No packet of the log was lost, but more may be missing: abi_violations: 2.");
+  gaps.abi_violations = 1;  // the other was a re-commit
   EXPECT_EQ(harm(), Harm::kDataLoss);
-  gaps.harmless_recommits = 2;
+  gaps.abi_violations = 0;
   EXPECT_EQ(harm(), Harm::kInfo);
   EXPECT_EQ(examine().answer.headline, "Nothing was lost.");
   const Examination examination = examine();
@@ -133,7 +135,9 @@ TEST(ExamineLog, ReCommitsThatLoseNothingAreNoLoss) {
 TEST(ExamineLog, TheLostPacketsAreTheVerdict) {
   TraceFacts facts = FactsOfALog(4);
   facts.buffers[0].stats.abi_violations = 1;
-  const Examination examination = ExamineLog(ReplayOfALog(3), facts, {});
+  LogEvidence replay = ReplayOfALog(3);
+  replay.gaps.buffers.front().abi_violations = 1;
+  const Examination examination = ExamineLog(std::move(replay), facts, {});
   EXPECT_EQ(examination.answer.severity, Harm::kDataLoss);
   EXPECT_EQ(examination.findings.front().rule->id, std::string_view("log.lost"));
   EXPECT_EQ(examination.answer.headline, "3 of 7 packets (42.9%) were lost.");

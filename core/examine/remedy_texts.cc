@@ -23,7 +23,7 @@ std::string TriedText(const Remedy& remedy) {
   return OutcomeText(*remedy.outcome, remedy.now).text + ", as a replay shows";
 }
 
-/// "; 6,544 KiB are enough for this session, and the rest is a reserve"
+/// "; 6544 KiB are just enough for this session"
 std::string LeastText(const Remedy& remedy) {
   if (!remedy.outcome || remedy.least_size >= remedy.size) return "";
   return fmt::format("; {} KiB are just enough for this session", remedy.least_size / 1024);
@@ -103,7 +103,6 @@ std::vector<std::string> RefusedTexts(const RemedyList& list) {
 }
 
 Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now) {
-  const Sentence lost = Number("lost_with_change", outcome.lost, "packet");
   if (outcome.lost == 0 && outcome.waiting == 0) return "keeps everything";
   if (outcome.loses_nothing(now)) return "loses nothing";
   Sentence text = Say("keeps {} of {}", Number("in_trace_with_change", outcome.in_trace),

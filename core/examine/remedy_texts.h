@@ -18,7 +18,7 @@ std::vector<std::string> RefusedTexts(const RemedyList& list);
 /// What is known of losses that no change of the config prevents, each once: "No change of the
 /// config helps: the producer gave ...".
 std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list);
-/// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 wait in the buffer": with a
+/// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 packets remain unread": with a
 /// remedy. @param now without it
 Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now);
 /// Returns the size of the list that keeps all packets of a gap, by a replay, or nullptr.

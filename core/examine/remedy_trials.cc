@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/examine/remedy_texts.h"
 #include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
 

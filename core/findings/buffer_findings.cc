@@ -34,8 +34,8 @@ void AddLargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes, con
   const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
   if (replayed != nullptr && replayed->no_size_helps) return;
   if (replayed != nullptr && replayed->size) return finding.changes.push_back(*replayed->size);
-  const uint64_t kb = std::min(RecommendedSize(bytes) / kKiB, kMostKiB);
   if (bytes / kKiB > kMostKiB) return;
+  const uint64_t kb = std::min(RecommendedSize(bytes) / kKiB, kMostKiB);
   finding.changes.push_back(
       {fmt::format("buffers[{}].size_kb", index), std::to_string(kb), reason, true});
 }
@@ -78,7 +78,8 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       if (const auto& hole = examiner.facts.hole;
           hole && examiner.session() && hole->span.first_ns >= examiner.session()->first_ns)
         finding.what += Say(" No event is left {}.", SpanText(examiner, hole->span));
-      // A read takes at most the whole buffer: what is left shows that there were so many.
+      // A read takes at most one buffer of data, so what was not overwritten shows the least number
+      // of reads.
       const uint64_t left = all - std::min(all, stats.bytes_overwritten);
       const uint64_t reads = 1 + left / (stats.buffer_size + 1);
       return AddLargerBuffer(examiner, index, std::max(stats.buffer_size * 2, all / reads),
@@ -364,7 +365,7 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
       finding->harm = Harm::kWarning;
       finding->remedy = "None, if they are of a producer that was slow to stop.";
     }
-    if (replayed != nullptr && replayed->harmless_patches == failed) {
+    if (replayed != nullptr && !replayed->missed_patches) {
       finding->harm = Harm::kInfo;
       finding->what = Say("{} could not be applied; no packet waited for {}.",
                           Number("patches_failed", failed, "patch"), failed == 1 ? "it" : "them");
@@ -384,7 +385,7 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
             Say("Data that broke the rules of the shared memory was refused {}.",
                 Number("abi_violations", violations, "time")));
     const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-    if (replayed != nullptr && replayed->harmless_recommits == violations) {
+    if (replayed != nullptr && !replayed->lost_violations) {
       finding->harm = Harm::kInfo;
       finding->what = Say("{} {} re-committed against the rules; no packet was lost.",
                           Number("abi_violations", violations, "chunk"), Was(violations));

@@ -136,9 +136,8 @@ struct ReplayedBuffer {
   std::optional<ConfigChange> size;  // that it needs, by replays; absent: none is known
   bool no_size_helps = false;        // a replay shows that a larger one keeps no more
   std::optional<Reach> reach;        // of a ring that overwrote unread data before its only read
-  /// Re-commits that break the rules, refused by the buffer, which had all their packets.
-  uint64_t harmless_recommits = 0;
-  uint64_t harmless_patches = 0;  // that failed, and that no packet waited for
+  bool missed_patches = true;        // a packet waited for a patch that failed
+  bool lost_violations = true;  // not all that it refused by the rules were packets that it had
 };
 /// Facts that the replay of a log has, and the trace that it makes has not.
 struct ReplayFacts {

@@ -147,13 +147,6 @@ class SourceAccounts {
       return say(SourceState::kNotStarted,
                  "The service was still waiting for its start (slow_starting_data_sources).",
                  "Look at its producer, which was busy or blocked.");
-    if ((source.name == "track_event" || source.name == "org.chromium.trace_event") &&
-        HasTrackDescriptors())
-      return say(SourceState::kNoEvents,
-                 "Its producers described tracks and wrote no event: no category was enabled, or "
-                 "nothing happened.",
-                 "Check enabled_categories in track_event_config against the categories that the "
-                 "app defines.");
     if (!HasOwnContent(source.name) && has_unknown_)
       return say(SourceState::kUnknown,
                  "The trace does not show which of the other packets the data source wrote.", "");
@@ -178,6 +171,13 @@ class SourceAccounts {
                               Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
           "A buffer of its own for this data source, which others that write much do not "
           "overwrite.");
+    if ((source.name == "track_event" || source.name == "org.chromium.trace_event") &&
+        HasTrackDescriptors(account.buffer))
+      return say(SourceState::kNoEvents,
+                 "Its producers described tracks and wrote no event: no category was enabled, or "
+                 "nothing happened.",
+                 "Check enabled_categories in track_event_config against the categories that the "
+                 "app defines.");
     say(SourceState::kSilent,
         "It was not registered under this name, was not started, or had nothing to write.",
         ProducerText(known));
@@ -196,8 +196,7 @@ class SourceAccounts {
       account.state = SourceState::kNoEvents;
       account.why =
           Say("The data source was started, and the kernel had none of the events asked for: "
-              "read_events is 0 on "
-              "{}{}.",
+              "read_events is 0 on {}{}.",
               ftrace.cpus().empty() ? Sentence("all CPUs")
                                     : Say("all {}", Number("cpus", ftrace.cpus().size(), "CPU")),
               ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors));
@@ -220,9 +219,13 @@ class SourceAccounts {
     return true;
   }
 
-  bool HasTrackDescriptors() const {
-    return std::ranges::any_of(sequences_, [](const TraceSequence* sequence) {
-      return sequence->is_of_producer() &&
+  /// Returns true if a sequence without events describes tracks.
+  /// @param buffer of the data source
+  bool HasTrackDescriptors(std::optional<uint32_t> buffer) const {
+    return std::ranges::any_of(sequences_, [&](const TraceSequence* sequence) {
+      return sequence->is_of_producer() && (!sequence->buffer || sequence->buffer == buffer) &&
+             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
+                               &ContentAmount::content) == sequence->contents.end() &&
              std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
                                &ContentAmount::content) != sequence->contents.end();
     });

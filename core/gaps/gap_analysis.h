@@ -43,6 +43,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override { Of(buffer.id).SetBuffer(buffer); }
   void OnBufferReplaced(SessionBuffer& buffer) override { Close(buffer.id); }
+  void OnDrainBegun(BufferId buffer) override { Of(buffer).OnEnd(); }
   void OnReadLimited(BufferId buffer) override { Of(buffer).OnReadLimited(); }
   void OnReadDone(BufferId buffer, uint64_t) override { Of(buffer).OnReadDone(); }
   void OnBufferEvent(const BufferEvent& event) override { Of(event.buffer).OnEvent(event); }

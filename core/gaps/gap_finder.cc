@@ -374,13 +374,19 @@ void GapFinder::Finish(BufferGaps& buffer) {
     buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
                     &SequenceGaps::sequence);
-  buffer.harmless_recommits += harmless_recommits_;
+  // Patches of sequences all of whose packets had theirs.
+  uint64_t unneeded_patches = 0;
   for (size_t i = 0; i < missed_patches_.size(); ++i) {
-    const auto of =
-        std::ranges::find(buffer.sequences, missed_patches_.At(i).key, &SequenceGaps::sequence);
-    if (of == buffer.sequences.end() || !LacksPatch(*of))
-      buffer.harmless_patches += missed_patches_.At(i).value;
+    const auto& [key, patches] = missed_patches_.At(i);
+    const auto of = std::ranges::lower_bound(
+        buffer.sequences.begin() + first, buffer.sequences.end(), key, {}, &SequenceGaps::sequence);
+    const bool is_needed = of != buffer.sequences.end() && of->sequence == key && LacksPatch(*of);
+    unneeded_patches += is_needed ? 0 : patches;
   }
+  const auto without = [](uint64_t all, uint64_t some) { return all - std::min(all, some); };
+  buffer.patches_failed += without(counters_.patches_failed, unneeded_patches);
+  buffer.abi_violations += without(counters_.abi_violations, harmless_recommits_);
+  buffer.writer_losses += counters_.trace_writer_packet_loss;
   for (size_t i = 0; i < filled_by_.size(); ++i)
     if (i < Gap::kMaxEvictors)
       buffer.filled_by.push_back(filled_by_[i]);

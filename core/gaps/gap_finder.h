@@ -72,6 +72,10 @@ class GapFinder {
   /// The buffer refused the chunk, and every packet in it was known.
   void OnRepeatedCommit();
   void OnReadLimited() { limited_ = true; }
+  /// The buffer is about to be drained, which its counters do not count.
+  void OnEnd() {
+    if (buffer_ != nullptr) counters_ = buffer_->stats();
+  }
   void OnReadDone();
   /// @param kind of the packet, see PacketKinds
   void OnPacketFate(const PacketAccount& account, uint32_t kind);
@@ -154,7 +158,8 @@ class GapFinder {
   const ReportedLosses& reported_;
   bool limited_ = false;                   // the read under way
   uint64_t emptied_ = 0;                   // how often a sequence had no chunk left
-  const SessionBuffer* buffer_ = nullptr;  // up to its end
+  const SessionBuffer* buffer_ = nullptr;  // nullptr before it is set up; valid until Finish
+  BufferStats counters_;                   // at its end
   EngineInfo info_;                        // a copy: the session's own does not live as long
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch

@@ -88,15 +88,12 @@ std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapRepor
                                    {"sequence_packet_loss"},
                                    {"incremental_sequences_dropped"},
                                    {"flushes_failed"}};
+  for (const BufferGaps& buffer : report.buffers) {
+    counts[0].count += buffer.patches_failed;
+    counts[1].count += buffer.abi_violations;
+    counts[2].count += buffer.writer_losses;
+  }
   for (const BufferOutcome& buffer : outcome.buffers) {
-    // The harmless ones may be of an earlier buffer with the same id.
-    const auto without = [](uint64_t all, uint64_t harmless) {
-      return all - std::min(all, harmless);
-    };
-    const BufferGaps* const gaps = report.Find(buffer.id);
-    counts[0].count += without(buffer.stats.patches_failed, gaps ? gaps->harmless_patches : 0);
-    counts[1].count += without(buffer.stats.abi_violations, gaps ? gaps->harmless_recommits : 0);
-    counts[2].count += buffer.stats.trace_writer_packet_loss;
     counts[3].count += buffer.losses.sequence_packet_loss;
     counts[4].count += buffer.losses.incremental_sequences_dropped;
   }

@@ -329,8 +329,10 @@ struct BufferGaps {
   std::vector<SequenceGaps> sequences;  // by key
   /// Own time of the newest packet that was overwritten, or that of its commit; 0: none is known.
   uint64_t newest_overwritten_ns = 0;
-  uint64_t harmless_recommits = 0;  // abi_violations: of chunks with the same packets as before
-  uint64_t harmless_patches = 0;    // patches_failed: no packet waited for them
+  // Counters of lost data, as each buffer had them at its end.
+  uint64_t patches_failed = 0;  // that packets waited for
+  uint64_t abi_violations = 0;  // but re-commits whose packets the buffer had all taken before
+  uint64_t writer_losses = 0;   // trace_writer_packet_loss
   /// If a full buffer discarded packets: what was written to it, the largest shares.
   std::vector<SequenceShare> filled_by;
   uint64_t filled_by_others = 0;  // bytes
@@ -388,8 +390,8 @@ struct LossCount {
   std::string name;  // "patches_failed": in statistics, without "traced_buf_" or "traced_"
   uint64_t count = 0;
 };
-/// Returns the counters of a session that are not zero, without the counts by which nothing is
-/// missing.
+/// Returns the loss counters of a session that are not zero; counts by which nothing is missing are
+/// subtracted.
 std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report);
 
 /// The parts of a report that a filter keeps. The report must live longer.
@@ -413,7 +415,7 @@ struct GapSelection {
   bool by_time = false;      // the filter selects the gaps that reach into a time
   bool any_loss = false;     // packets were lost that the filter keeps
   /// Something shows that more may be missing: chunks that are not in the log, losses that the log
-  /// itself reports, sequences that wait.
+  /// itself reports, sequences that wait. Counters of lost data are apart: see LossCountsOf.
   bool any_sign = false;
 
  private:

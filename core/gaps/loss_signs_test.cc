@@ -85,7 +85,7 @@ TEST(LossSigns, PatchedTooLate_CallsForALargerBuffer) {
   EXPECT_FALSE(gap.remedies.no_size_helps);
   ASSERT_TRUE(gap.remedies.buffer_size);
   EXPECT_EQ(LostIn(session.Report(*gap.remedies.buffer_size)).packets, 0u);
-  EXPECT_EQ(report.buffers[0].harmless_patches, 0u);
+  EXPECT_EQ(report.buffers[0].patches_failed, 1u);
 }
 
 TEST(LossSigns, PatchedInTime_IsNoStall) {
@@ -179,7 +179,7 @@ TEST(LossSigns, PatchThatNobodyNeeds_IsHarmless) {
   MadeSession session("v2@58");
   session.Commit(Kilo(1, 1, 0)).Read().Commit(Kilo(1, 1, 1)).Read();
   const GapReport report = session.Patch(1, 0, 100).Read().Report();
-  EXPECT_EQ(report.buffers[0].harmless_patches, 1u);
+  EXPECT_EQ(report.buffers[0].patches_failed, 0u);
 }
 
 // The chunk again with a packet less, which V2 counts as a violation.
@@ -187,7 +187,22 @@ TEST(LossSigns, RepeatedCommit_IsHarmless) {
   MadeSession session("v2@58");
   session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps).Whole(20, kFillGaps));
   session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps)).Read();
-  EXPECT_EQ(session.Report().buffers[0].harmless_recommits, 1u);
+  EXPECT_EQ(session.Report().buffers[0].abi_violations, 0u);
+}
+
+// A chunk whose header counts more fragments than are there, and a harmless re-commit in a later
+// buffer of the same id: the counts are those of both.
+TEST(LossSigns, CountersOfAllBuffersOfAnId_AreCounted) {
+  MadeSession session("v2@58");
+  session.Commit(Chunk(1, 1, 0).Whole(20, kFillGaps).Counting(3)).Read();
+  BufferSetUp again;
+  again.id = BufferId{1};
+  again.size = 4096;
+  again.engine = "v2@58";
+  session.Add({.time_ns = {}, .body = again});
+  session.Commit(Chunk(1, 2, 0).Whole(20, kFillGaps).Whole(20, kFillGaps));
+  session.Commit(Chunk(1, 2, 0).Whole(20, kFillGaps)).Read();
+  EXPECT_EQ(session.Report().buffers[0].abi_violations, 1u);
 }
 
 TEST(LossSigns, Continuation_OfNothing) {

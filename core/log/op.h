@@ -551,7 +551,7 @@ class SessionStart {
 
 inline constexpr size_t kOpKinds = std::variant_size_v<AnyRecord>;
 
-/// Names of the record kinds as formats and filters write them, in OpBody's order.
+/// Names of the record kinds as formats write them, in OpBody's order.
 // clang-format off
 inline constexpr std::array kOpKindNames = {
     "header", "session_start", "session_end", "config", "buffer", "buffer_freed",

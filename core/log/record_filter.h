@@ -46,7 +46,8 @@ struct LogSelection {
     return (buffers.empty() || std::ranges::find(buffers, buffer) != buffers.end()) &&
            (sequences.empty() || std::ranges::find(sequences, sequence) != sequences.end());
   }
-  /// Returns true for what reaches into the time asked for; false, too, if its own is not known.
+  /// Returns true if the span reaches into the time asked for. A span without times is not kept
+  /// once a limit is set.
   /// @param start_ns of the session
   bool KeepsTime(std::optional<uint64_t> first_ns, std::optional<uint64_t> last_ns,
                  uint64_t start_ns) const {

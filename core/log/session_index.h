@@ -62,9 +62,11 @@ struct SessionIndex {
   };
 
   // From the records before the first commit.
-  std::string config = {};                // the first TraceConfig message; empty: none
-  bool sets_up_buffers = false;           // the log has the session's buffers
-  std::optional<uint64_t> start_ns = {};  // SessionStart
+  std::string config = {};       // the first TraceConfig message; empty: none
+  bool sets_up_buffers = false;  // the log has the session's buffers
+  /// From when times count, ns of the log's clock, see SessionStart; absent: no record up to the
+  /// first commit has a time.
+  std::optional<uint64_t> start_ns = {};
 
   std::map<BufferId, Buffer> buffers = {};  // as the log sets them up
   bool has_reads = false;                   // that touch the buffers, see ServiceReads

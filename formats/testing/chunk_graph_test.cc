@@ -25,7 +25,7 @@ void ExpectTiles(const Engine& engine, bool once) {
   uint64_t end = 0;
   std::set<uint64_t> chunks;
   const Result<uint64_t> cursor = engine.VisitChunks([&](const ObservedChunk& chunk) {
-    EXPECT_GE(chunk.offset, end);
+    EXPECT_EQ(chunk.offset, end);
     end = chunk.offset + chunk.outer_size;
     if (chunk.is_padding()) return;
     EXPECT_LE(chunk.payload_avail, chunk.payload_size);
