@@ -254,11 +254,11 @@ TEST(Accounts, MissingEvents_AreFound) {
   EXPECT_NE(CheckAccounts(changed.info, ops).value(), "");
 
   FuzzPlan plan = PlanOf("v2@58", "v2@58");
-  plan.sides.b = changed;
+  plan.sides.a = changed;
   const auto findings = FuzzSeed(plan, 0);  // each 16th goes through the ledger
   const auto found = std::ranges::find(findings, Oracle::kLedger, &FuzzFinding::oracle);
   ASSERT_NE(found, findings.end());
-  EXPECT_EQ(found->side, Side::kB);
+  EXPECT_EQ(found->side, Side::kA);
   const SmallestStream smallest = Smallest(plan, *found, StreamOfSeed(plan, 0), {});
   EXPECT_EQ(smallest.finding.sort, found->sort);
   EXPECT_LT(smallest.ops.size(), StreamOfSeed(plan, 0).size());
