@@ -149,8 +149,8 @@ TEST(SmallSessions, Clone_ThePatchCameAfterIt) {
 }
 
 // The chunk was overwritten before the clone, and its patch came after it.
-TEST(SmallSessions, CloneStalledOver_ThePatchCameAfterTheClone) {
-  const std::string text = GapsTextOf("clone_stalled_over", {"--clone", "2"});
+TEST(SmallSessions, ClonePatch_ThePatchCameAfterTheClone) {
+  const std::string text = GapsTextOf("clone_patch", {"--clone", "2"});
   EXPECT_THAT(text, HasSubstr("its patch came in record 17 (11.0 ms), 900.0 us after the clone"));
   EXPECT_THAT(text, HasSubstr("2 remain unread"));
   EXPECT_THAT(text, Not(HasSubstr("not in the log")));
