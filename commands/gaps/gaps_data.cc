@@ -64,7 +64,8 @@ void ListFields(JsonFieldWriter& io, const OpenStall& stall) {
 
 void ListFields(JsonFieldWriter& io, const Stall& stall) {
   io("chunk", stall.chunk, "reason", stall.reason, "passes", stall.passes, "packets", stall.packets,
-     "end", stall.end, "ended", stall.ended, "patched", stall.patched);
+     "end", stall.end, "ended", stall.ended, "patched", stall.patched, "newer_bytes",
+     stall.newer_size, "newer_by", stall.newer_by, "newer_by_bytes", stall.newer_by_size);
 }
 
 void ListFields(JsonFieldWriter& io, const WrongPatchAt& patch) {

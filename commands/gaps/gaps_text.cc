@@ -452,16 +452,24 @@ class GapsText {
   /// Packets that are neither read nor missing.
   void PrintPending() {
     FateCounts counts{};
-    FateCount scraped;
+    FateCount scraped, before, freed;
     for (const SequenceGaps* sequence : shown_.sequences) {
       counts += sequence->by_fate;
       scraped += sequence->scraped;
+      before += sequence->scraped_before;
+      const BufferOutcome* const buffer = shown_.outcome.Find(sequence->buffer);
+      if (buffer != nullptr && buffer->freed && !shown_.outcome.clone)
+        freed += sequence->by_fate[Fate::kReadable];
     }
     std::vector<std::pair<FateCount, const char*>> pending = {
-        {counts[Fate::kReadable], "still in the buffer; one more read would return them"},
-        {scraped,
+        {counts[Fate::kReadable] - freed, "still in the buffer; one more read would return them"},
+        {freed, "still in the buffer when it was freed: the consumer did not read it"},
+        {scraped - before,
          "not finished when the service scraped their chunks, which were not committed after that; "
          "no flush helps"},
+        {before,
+         "scraped, and not committed after that; the writer finished the chunk, as it committed "
+         "later ones: the commit is missing, and no flush is known to help"},
         {counts[Fate::kIncomplete] - scraped,
          "their writers did not commit the rest; a flush helps if it was written"},
         {counts[Fate::kFolded], "overwritten, but folded into a state (ProtoVM)"},
@@ -470,12 +478,12 @@ class GapsText {
     std::erase_if(pending, [](const auto& each) { return each.first.packets == 0; });
     FateCount all;
     for (const auto& [count, text] : pending) all += count;
-    const bool is_scraped = scraped.packets == all.packets;
+    const bool is_scraped = scraped.packets - before.packets == all.packets;
     const std::string packets = Count(all.packets, "packet") + " " + Was(all.packets);
     PrintList(
-        is_scraped || counts[Fate::kIncomplete].packets == all.packets
+        is_scraped || counts[Fate::kIncomplete].packets - before.packets == all.packets
             ? packets + " not finished by " + (all.packets == 1 ? "its writer" : "their writers")
-            : packets + " neither lost nor read",
+            : packets + " not read",
         pending, "reason", [](const auto& each) {
           return fmt::format("{}: {}", PacketsText(each.first), each.second);
         });

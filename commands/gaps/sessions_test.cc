@@ -107,6 +107,9 @@ TEST(SmallSessions, Patchover_TheStallIsTheCause) {
   EXPECT_EQ(stall["end"], Name(StallEnd::kOverwritten));
   EXPECT_EQ(stall["patched"]["time_ns"].get<uint64_t>() - stall["ended"]["time_ns"].get<uint64_t>(),
             2'000'000u);
+  EXPECT_EQ(stall["newer_by"], "2:1");
+  EXPECT_THAT(GapsTextOf("patchover"),
+              HasSubstr("for 3.97 KiB of newer data (91.3% by sequence 3 (other, 2:1))"));
 }
 
 TEST(SmallSessions, Behind_TwoReadsWaited) {
@@ -145,12 +148,42 @@ TEST(SmallSessions, Clone_ThePatchCameAfterIt) {
   EXPECT_THAT(AnswerLineOf(GapsOf("clone"), "Clones"), HasSubstr("2 were made"));
 }
 
+// The chunk was overwritten before the clone, and its patch came after it.
+TEST(SmallSessions, ClonePatch_ThePatchCameAfterTheClone) {
+  const std::string text = GapsTextOf("clone_patch", {"--clone", "2"});
+  EXPECT_THAT(text, HasSubstr("its patch came in record 17 (11.0 ms), 900.0 us after the clone"));
+  EXPECT_THAT(text, HasSubstr("2 remain unread"));
+  EXPECT_THAT(text, Not(HasSubstr("not in the log")));
+}
+
+TEST(SmallSessions, ScrapeNever_TheWriterHadFinishedTheChunk) {
+  const std::string text = GapsTextOf("scrape_never");
+  EXPECT_THAT(text, HasSubstr("the commit is missing, and no flush is known to help"));
+  EXPECT_THAT(text, Not(HasSubstr("not finished")));
+}
+
+TEST(SmallSessions, NoRead_TheBufferWasFreed) {
+  EXPECT_THAT(GapsTextOf("no_read"), HasSubstr("the consumer did not read it"));
+  EXPECT_THAT(GapsTextOf("no_read"), Not(HasSubstr("one more read")));
+}
+
+// What replays show no size to do, no finding advises.
+TEST(SmallSessions, NoFindingAdvisesWhatReplaysRefute) {
+  for (const char* name : {"writer_restart", "recommit", "stall_stream"})
+    for (const Json& finding : FindingsOf(name)["findings"])
+      EXPECT_THAT(finding["remedy"].get<std::string>(), Not(HasSubstr("larger buffer,"))) << name;
+}
+
 TEST(SmallSessions, Discard_V1ShowsWhenChunksWereRead) {
   EXPECT_THAT(RunCommand(GraphCommand(), {"--engine", "v1", SmallSession("discard")}).out,
               HasSubstr("read at 0.005000 s"));
 }
 
 TEST(SmallSessions, Order_IsMarked) {
+  EXPECT_THAT(RunCommand(StatsCommand(),
+                         {"--explain", "chunks_committed_out_of_order", SmallSession("order")})
+                  .out,
+              HasSubstr("2:1#2"));
   EXPECT_THAT(RunCommand(GraphCommand(), {SmallSession("order")}).out,
               HasSubstr("committed out of"));
 }
@@ -284,6 +317,14 @@ TEST(SmallSessions, Intern0_AdviceIsReplayed) {
       EXPECT_NE(remedy["estimate"], "") << remedy;
       EXPECT_TRUE(remedy["kind"] != "size" || remedy["alternative"]) << remedy;
     }
+}
+
+// The size keeps all, so that the period is an alternative, and not in the same config.
+TEST(SmallSessions, Intern0_AClearPeriodIsAnAlternative) {
+  const Ran advice = RunCommand(AdviseCommand(), {SmallSession("intern0")});
+  EXPECT_THAT(WithoutLineBreaks(advice.out),
+              HasSubstr("Or: incremental_state_config.clear_period_ms: 40 (an estimate"));
+  EXPECT_THAT(advice.out, Not(HasSubstr("clear_period_ms: 40 }")));
 }
 
 TEST(SmallSessions, Isolation_TheBuffersTellThemApart) {

@@ -21,8 +21,9 @@ class CounterRises : public ReplayListener {
   struct Rise {
     LogMoment at;
     BufferId buffer{};
-    const char* by = "";             // "commit", "patch", "read"
-    std::optional<ChunkName> chunk;  // committed, or with the beginning of the packet that is read
+    const char* by = "";  // "commit", "patch", "read"
+    std::optional<ChunkName>
+        chunk;  // committed, patched, or with the beginning of the packet that is read
     uint64_t count = 0;
   };
   static constexpr size_t kMostListed = 10'000;
@@ -41,7 +42,9 @@ class CounterRises : public ReplayListener {
   void OnChunkDone(BufferId id, const ChunkCommit& commit) override {
     Compare(id, "commit", ChunkName{commit.sequence, commit.chunk});
   }
-  void OnPatch(BufferId id, bool) override { Compare(id, "patch", {}); }
+  bool WantsBufferEvents() const override { return true; }
+  void OnBufferEvent(const BufferEvent& event) override { touched_ = event.chunk; }
+  void OnPatch(BufferId id, bool) override { Compare(id, "patch", touched_); }
   Status OnPacket(const SessionPacket& packet) override {
     Compare(packet.buffer, "read",
             ChunkName{packet.packet->sequence, packet.packet->place.first_chunk});
@@ -69,6 +72,7 @@ class CounterRises : public ReplayListener {
 
   const StatField& field_;
   LogMoment at_;
+  std::optional<ChunkName> touched_;  // by the last event of a buffer
   std::map<BufferId, Buffer> buffers_;
   std::vector<Rise> rises_;
   uint64_t left_out_ = 0;

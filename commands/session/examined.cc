@@ -154,13 +154,24 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   return examination;
 }
 
-/// Finds the patches that the clone's open stalls waited for, in the records after it.
+/// Finds the patches for which the clone's packets wait, or were overwritten, in the records after
+/// the clone.
 Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
-  std::vector<OpenStall*> stalls;
+  struct Wait {
+    ChunkName chunk;
+    std::optional<LogMoment>& patched;
+    LogMoment& cloned;
+  };
+  std::vector<Wait> stalls;
   for (BufferGaps& buffer : report.buffers)
-    for (SequenceGaps& sequence : buffer.sequences)
-      if (sequence.stall && sequence.stall->cause == Cause::kWaitsForPatch)
-        stalls.push_back(&*sequence.stall);
+    for (SequenceGaps& sequence : buffer.sequences) {
+      if (auto& stall = sequence.stall; stall && stall->cause == Cause::kWaitsForPatch)
+        stalls.push_back({*stall->at, stall->patched, stall->cloned});
+      for (Gap& gap : sequence.gaps)
+        for (GapBlame& blame : gap.blamed)
+          if (auto& stall = blame.stall; stall && !stall->patched)
+            stalls.push_back({stall->chunk, stall->patched, stall->cloned.emplace()});
+    }
   if (stalls.empty() || sessions_.recording().is_read_once()) return {};
   RS_ASSIGN_OR_RETURN(const auto ops, sessions_.recording().Records(sessions_.place()));
   CommitRequestParser parser;
@@ -175,10 +186,10 @@ Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
     const auto* commit = std::get_if<Commit>(&op->body);
     if (commit == nullptr || !cloned || !parser.Parse(commit->request)) continue;
     for (const ChunkToPatch& patch : parser.patches())
-      for (OpenStall* stall : stalls)
-        if (!stall->patched && !patch.more && patch.NameFor(commit->producer) == *stall->at) {
-          stall->patched = now;
-          stall->cloned = *cloned;
+      for (Wait& stall : stalls)
+        if (!stall.patched && !patch.more && patch.NameFor(commit->producer) == stall.chunk) {
+          stall.patched = now;
+          stall.cloned = *cloned;
         }
   }
 }

@@ -78,6 +78,10 @@ class AnswerBuilder {
     }
     answer_.change = answer_.Keep(change);
     if (losses_) AddWorst();
+    for (const Finding& finding : examined_.findings)
+      if (finding.rule->id == std::string_view("ftrace.overrun") && finding.harm == Harm::kInfo &&
+          answer_.headline != finding.what.text)
+        answer_.Add("Kernel", Say("{} No packet reports a loss.", finding.what));
     answer_.Add("Also", TitlesOf(others_));
     if (HasStages()) answer_.Add("Stages", StagesText(examined_.account));
     return std::move(answer_);
@@ -134,9 +138,6 @@ class AnswerBuilder {
     answer_.Add("Stalled", losses_->Waiting());
     answer_.Add("Late", losses_->Stale());
     if (is_lost || is_waiting) answer_.Add("More hints", signs);
-    for (const Finding& finding : examined_.findings)
-      if (finding.rule->id == std::string_view("ftrace.overrun") && finding.harm == Harm::kInfo)
-        answer_.Add("Kernel", Say("{} No packet reports a loss.", finding.what));
     answer_.Add("Clones", losses_->Clones());
     answer_.Add("Assumed", ReadsNotes(outcome.reads));
   }

@@ -123,7 +123,11 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
     std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
     std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));
-    if (std::string tried = Joined(texts, " "); !tried.empty()) finding.remedy = std::move(tried);
+    if (std::string tried = Joined(texts, " "); !tried.empty())
+      finding.remedy = std::move(tried);
+    else if (examination.remedies.is_tried)
+      finding.remedy =
+          "No change of the config is known to help: 'ringscope gaps' has the cause of each gap.";
     finding.changes = examination.remedies.changes;
   }
   if (losses.waiting() > 0)
@@ -151,7 +155,8 @@ std::vector<ConfigChange> Examination::changes() const {
   for (const Finding& finding : findings)
     for (const ConfigChange& change : finding.changes)
       if (!is_changed(change.path) && (!log || finding.harm > Harm::kInfo) &&
-          !(keeps_all && finding.rule->id == std::string_view("state.unusable")))
+          !(keeps_all && (finding.rule->id == std::string_view("state.unusable") ||
+                          finding.rule->id == std::string_view("config.clear_period"))))
         changes.push_back(change);
   return changes;
 }

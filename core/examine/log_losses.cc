@@ -57,7 +57,7 @@ Sentence LogLosses::Dropped() const {
 }
 
 Sentence LogLosses::LostHeadline() const {
-  if (const auto worst = worst_buffer())
+  if (const auto worst = worst_buffer(); worst && totals_[Fate::kRead].packets > 0)
     if (const Sentence left = LeftText(examination_, *worst); !left.empty())
       return Say("{}.", left);
   if (lost_.packets == 0) return Say("Writers dropped packets {}.", DroppedPlaces());

@@ -391,7 +391,8 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
       uint64_t reach_ns = *remedy.reach_ns;
       if (first != nullptr)
         reach_ns = std::max(reach_ns, first->reach_ns.value_or(first->keep_ns.value_or(0)));
-      if (!has_all) SetClearPeriod(config, reach_ns, remedy);
+      SetClearPeriod(config, has_all ? *remedy.reach_ns : reach_ns, remedy);
+      remedy.is_alternative = has_all;
       if (remedy.period_ns == 0) continue;
     } else if (remedy.kind == RemedyKind::kReadPeriod) {
       remedy.is_alternative = !chosen.empty();

@@ -33,6 +33,11 @@ std::string LeastText(const Remedy& remedy) {
 /// empty.
 std::string OtherRemedyOf(const Gap& gap, bool has_size) {
   const GapRemedies& remedies = gap.remedies;
+  const auto came_after_clone = [](const GapBlame& blame) {
+    return blame.stall && blame.stall->cloned && blame.stall->patched;
+  };
+  if (remedies.no_size_helps && !has_size && std::ranges::any_of(gap.blamed, came_after_clone))
+    return "no buffer size helps, as the patch came after the clone";
   if (remedies.no_size_helps && !has_size)
     return "no buffer size or read period helps, as the patch is not in the log: find out why its "
            "writer did not send it";

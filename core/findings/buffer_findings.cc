@@ -24,6 +24,13 @@ bool IsDiscarding(const Examiner& examiner, size_t index) {
   return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
 }
 
+/// Replaces a remedy that replays of the log refute.
+void RefuteLargerBuffer(const Examiner& examiner, size_t index, Finding& finding) {
+  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
+  if (replayed != nullptr && replayed->no_size_helps)
+    finding.remedy = "No larger buffer keeps more packets, as replays of the log show.";
+}
+
 constexpr uint64_t kMostKiB = 4'194'300;  // that a buffer can have
 
 /// Adds a size that holds all that was written, if the reads were as they were: the one that a
@@ -122,6 +129,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                                      Size("bytes_needed", all + stats.padding_bytes_written));
   AddLargerBuffer(examiner, index, all + stats.padding_bytes_written,
                   "holds all that this session wrote", finding);
+  RefuteLargerBuffer(examiner, index, finding);
 }
 
 void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
@@ -130,7 +138,7 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
   const bool knows_policy = examiner.has_config() || ReplayedOf(examiner, index) != nullptr;
   if (!IsDiscarding(examiner, index) && (knows_policy || stats.chunks_overwritten > 0)) {
-    examiner.Add(
+    Finding& finding = examiner.Add(
         "buffer.late_chunks",
         Say("The buffer refused {} of {} ({}): they came late, or twice.",
             Number("chunks_discarded", stats.chunks_discarded), Number("chunks", chunks, "chunk"),
@@ -140,6 +148,7 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                   "already.",
          .proof = "chunks_discarded of the buffer's statistics, and its fill_policy.",
          .weight = stats.chunks_discarded});
+    RefuteLargerBuffer(examiner, index, finding);
     return;
   }
   Finding& finding = examiner.Add(
@@ -280,6 +289,7 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
                                : Say("{}.", causes),
        .proof = std::move(proof),
        .weight = losses.sequence_packet_loss});
+  if (buffer) RefuteLargerBuffer(examiner, *buffer, finding);
   if (is_full_memory && !AddSharedMemory(examiner, finding))
     finding.remedy = RuleOf("buffer.writer_loss").remedy;
   if (!is_forgotten) return;
@@ -426,7 +436,7 @@ void ExamineBuffers(Examiner& examiner) {
        examiner.HasFound("buffer.packet_loss")))
     examiner.Unknown("How many packets the buffers lost: only a log of the session shows it.");
   if (std::ranges::any_of(facts.buffers, &TraceBuffer::has_stats) && !ReportsLoss(facts))
-    examiner.Well("No packet reports a loss before it.");
+    examiner.Well("No packet after the first of its sequence reports a loss before it.");
 }
 
 }  // namespace ringscope

@@ -57,7 +57,7 @@ constexpr std::array kRules = {
     Rule{"log.waiting", Harm::kDataLoss, "Packets wait in a buffer to the end",
          "A replay of the log shows packets that were not read, as they or packets before them "
          "lack a patch or a chunk.",
-         "Look at the writer that did not complete its packet: 'ringscope gaps' names it."},
+         "Look at the writer: 'ringscope gaps' names the writer, and what its packets wait for."},
     Rule{"log.stale", Harm::kWarning, "Events were committed long after their time",
          "Packets of the log were committed later than 5 s after their own time. In a ring they "
          "stay beside events that are much newer: the UI shows a huge gap between them.",

@@ -7,6 +7,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/sequence_map.h"
+#include "core/gaps/gap_report.h"
 
 namespace ringscope {
 
@@ -42,6 +43,9 @@ class BufferHistory {
   uint32_t largest() const { return largest_; }
   /// Returns the newest commit of a chunk, valid until the next Add; nullptr if it is forgotten.
   const Entry* Find(ChunkName chunk) const;
+  /// Notes whose data is newer than the chunk of a stall, unless that takes too many visits.
+  /// @param evictor the commit that needs the chunk's space, which is not in the history yet
+  void AddNewerData(const SequenceShare& evictor, Stall& stall);
   /// Returns the bytes before the first read that began at this record or later, if one did.
   std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const;
 
@@ -61,6 +65,7 @@ class BufferHistory {
   uint32_t largest_ = 0;
   size_t held_ = 0;
   size_t most_held_ = 0;
+  size_t visits_left_ = 4'000'000;  // of entries, for AddNewerData
   // The last answer: packets of a chunk follow each other.
   mutable ChunkName found_chunk_;
   mutable const Entry* found_ = nullptr;

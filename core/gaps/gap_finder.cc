@@ -95,6 +95,9 @@ void GapFinder::OnEvent(const BufferEvent& event) {
     history_.AddErase();
     Sequence& sequence = sequences_[key];
     sequence.stalls.OnEvent(event);
+    if (erased->why == Erasure::kOverwritten && erased->state.needs_patch() && under_way_)
+      if (Stall* const stall = sequence.stalls.FindLossy(event.chunk); stall && !stall->newer_size)
+        history_.AddNewerData({under_way_->sequence, info_.SpaceOf(*under_way_, written_)}, *stall);
     if (sequence.held > 0 && --sequence.held == 0) {
       sequence.emptied = ++emptied_;
       sequence.emptied_by_loss = erased->why != Erasure::kConsumed;
@@ -189,7 +192,11 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
     stage.count += count;
   sequence.report.stages.waiting += account.fate == Fate::kStalled ? 1 : 0;
   if (account.own_fault) sequence.report.own_fault += count;
-  if (account.cause == Cause::kScraped) sequence.report.scraped += count;
+  if (account.cause == Cause::kScraped) {
+    sequence.report.scraped += count;
+    if (IdOf(sequence.ids.newest()) != IdOf(account.last_chunk))
+      sequence.report.scraped_before += count;
+  }
   sequence.stalls.OnPacketFate(account);
   if (account.fate == Fate::kRead) {
     sequence.track.AddKept(
@@ -723,6 +730,22 @@ auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
   return found_ = &entries_[*number - first_number_];
 }
 
+void BufferHistory::AddNewerData(const SequenceShare& evictor, Stall& stall) {
+  const uint64_t* number = numbers_.Find(stall.chunk);
+  const size_t first = number == nullptr ? entries_.size() : *number - first_number_ + 1;
+  if (number == nullptr || entries_.size() - first > visits_left_) return;
+  visits_left_ -= entries_.size() - first;
+  SequenceMap<uint64_t> bytes;
+  bytes[evictor.sequence] = evictor.bytes;
+  for (size_t i = first; i < entries_.size(); ++i)
+    bytes[entries_[i].chunk.sequence] += entries_[i].outer;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    stall.newer_size += bytes.At(i).value;
+    if (bytes.At(i).value <= stall.newer_by_size) continue;
+    stall.newer_by = bytes.At(i).key, stall.newer_by_size = bytes.At(i).value;
+  }
+}
+
 std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {
   const auto at = std::ranges::lower_bound(reads_, record, {}, &ReadEntry::record);
   if (at == reads_.end()) return std::nullopt;
@@ -795,7 +818,7 @@ void SequenceStalls::OnPacketFate(const PacketAccount& account) {
     }
 }
 
-const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
+Stall* SequenceStalls::FindLossy(ChunkName chunk) {
   const auto found = FindLast(lossy_, chunk);
   return found == lossy_.rend() ? nullptr : &*found;
 }

@@ -306,6 +306,7 @@ struct SequenceGaps {
   uint64_t missing_chunks = 0;     // ids that no record commits
   uint64_t first_chunk = 0;        // lowest id in the log, unwrapped
   FateCount scraped;               // incomplete: not finished when their chunk was scraped
+  FateCount scraped_before;        // of these, in chunks after which their writer committed others
   uint64_t dropped_ns = 0;         // longest time from an aborted packet's chunk to the next one
 
   std::vector<Gap> gaps;       // in order

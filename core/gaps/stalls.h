@@ -32,6 +32,10 @@ struct Stall {
   StallEnd end = StallEnd::kOpen;
   LogMoment ended;
   std::optional<LogMoment> patched;  // its patch came, too late
+  std::optional<LogMoment> cloned;   // `patched` came after this clone, which was replayed
+  SequenceKey newer_by;              // kOverwritten: wrote most of the newer data
+  uint64_t newer_by_size = 0;        // bytes, in chunks
+  uint64_t newer_size = 0;           // bytes of all newer data; 0: not known
   uint64_t held_size = 0;            // `patched`: bytes that were written from the chunk to then
 };
 
@@ -46,7 +50,10 @@ class SequenceStalls {
   void OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size);
 
   /// Returns the last of these at this chunk, or nullptr.
-  const Stall* FindLossy(ChunkName chunk) const;
+  const Stall* FindLossy(ChunkName chunk) const {
+    return const_cast<SequenceStalls*>(this)->FindLossy(chunk);
+  }
+  Stall* FindLossy(ChunkName chunk);
 
  private:
   void End(StallEnd end, const LogMoment& at);

@@ -65,10 +65,15 @@ Status ConfiguredOps::EndSetUp(const Op& next) {
   for (const BufferSetUp& setup : setups_) last = std::max(last, setup.id);
   for (uint32_t index = 0; index < facts_.buffers.size(); ++index) {
     if (ids_.contains(index)) continue;
-    last = BufferId{static_cast<uint16_t>(Raw(last) + 1)};
-    ids_[index] = last;
-    added_.push_back(last);
-    BufferSetUp setup = SetUpAs(facts_.buffers[index], last, index);
+    // The service numbers a session's buffers in their order. A live log has each before the first
+    // data source that writes to it.
+    BufferId id{static_cast<uint16_t>(Raw(setups_.front().id) + index - *setups_.front().index)};
+    if (std::ranges::count(setups_, id, &BufferSetUp::id) > 0)
+      id = BufferId{static_cast<uint16_t>(Raw(last) + 1)};
+    last = std::max(last, id);
+    ids_[index] = id;
+    added_.push_back(id);
+    BufferSetUp setup = SetUpAs(facts_.buffers[index], id, index);
     setup.session = session_;
     Add({next.time_ns, std::move(setup)});
   }
@@ -230,10 +235,17 @@ Status ConfiguredOps::Change(Op op) {
   }
   if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) {
     AddConfig(op, setup->session);
-    if (is_other(setup->session) || is_set_up_)
+    const auto added = std::ranges::find(added_, setup->id);
+    if (is_other(setup->session) || (is_set_up_ && added == added_.end())) {
       Add(std::move(op));
-    else
+    } else if (is_set_up_) {
+      const auto is_it = [&](const auto& each) { return each.second == setup->id; };
+      setups_.push_back(*setup);
+      setups_.back().index = std::ranges::find_if(ids_, is_it)->first;
+      added_.erase(added);  // the log frees it itself
+    } else {
       SetUp(op, *setup);
+    }
     return {};
   }
   if (!setups_.empty() && !is_set_up_) RS_RETURN_IF_ERROR(EndSetUp(op));

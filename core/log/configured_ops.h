@@ -104,7 +104,7 @@ class ConfiguredOps : public ChangedSource {
   std::optional<BufferId> lowest_;          // that writers name
   std::vector<BufferSetUp> setups_;         // as the log has them
   std::map<uint32_t, BufferId> ids_;        // of the config's buffers, by index
-  std::vector<BufferId> added_;             // buffers that the log lacks
+  std::vector<BufferId> added_;             // buffers that the log lacks, or has not set up yet
   std::map<std::pair<ProducerId, BufferId>, BufferId> moves_;
   // Likewise, of ftrace: the content of its packets tells its writers apart.
   std::map<std::pair<ProducerId, BufferId>, BufferId> ftrace_moves_;

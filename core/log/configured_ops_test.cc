@@ -90,6 +90,22 @@ TEST_F(ConfiguredOpsTest, TheLogsBuffersAreAsTheConfigHasThem) {
               ElementsAre("config", "buffer 3: 8192 ring_buffer", "buffer 4: 4096 discard"));
 }
 
+// A live log has a buffer where the first data source that writes to it is set up.
+TEST_F(ConfiguredOpsTest, ABufferThatIsSetUpLater_IsAsTheConfigHasIt) {
+  const std::vector<std::pair<std::string, uint64_t>> sources = {{"a", 0}, {"b", 1}};
+  const std::vector<Op> ops = {ConfigOp(Config({4, 4}, sources)),
+                               BufferOp(3),
+                               SourceOp(1, "a", 3),
+                               BufferOp(4),
+                               SourceOp(1, "b", 4),
+                               requests_[0].op(),
+                               {.time_ns = {}, .body = ReadPass{.buffer = BufferId{3}}},
+                               {.time_ns = {}, .body = ReadPass{.buffer = BufferId{4}}}};
+  EXPECT_THAT(Read(ops, {.config = Config({4, 16}, sources)}),
+              ElementsAre("config", "buffer 3: 4096 ring_buffer", "buffer 4: 16384 ring_buffer",
+                          "a in 3", "b in 4", "to 4", "read 3", "read 4"));
+}
+
 TEST_F(ConfiguredOpsTest, WithoutAConfig_TheMappingOfFurtherBuffersIsUnknown) {
   EXPECT_THAT(Read({BufferOp(3), requests_[1].op()}, {.config = two_}),
               ElementsAre("config", "buffer 3: 8192 ring_buffer",

@@ -54,7 +54,7 @@ Result<ReplayOutcome> CountedReplay::Finish() {
   outcome.verdicts = verdicts_.Verdicts();
   outcome.first_time_ns = replay_.first_time_ns();
   outcome.last_time_ns = replay_.last_time_ns();
-  outcome.last_read_ns = counter_.last_read_ns;
+  outcome.read_until_ns = counter_.read_until_ns;
   outcome.service = replay_.session().stats();
   if (const CloneFacts* view = replay_.session().clone()) outcome.clone = view->clone;
   outcome.clones = clones_.clones();

@@ -130,15 +130,17 @@ struct ReplayOutcome {
   std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
-  std::optional<uint64_t> last_read_ns;  // of the last read; absent: none was made at a known time
-  std::vector<BufferOutcome> buffers;    // by id
+  // Of the last read, or when tracing had stopped before it; absent: no read has a known time.
+  std::optional<uint64_t> read_until_ns;
+  std::vector<BufferOutcome> buffers;  // by id
   ServiceStats service;
   std::optional<uint64_t> clone;   // whose holder's view this is; absent: the session's own
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read
   FtraceCounters ftrace;
 
-  /// Returns the session's end: its last read, or else its last record; 0: it has no times.
-  uint64_t end_ns() const { return last_read_ns.value_or(last_time_ns.value_or(0)); }
+  /// Returns the session's end: when it stopped or was last read, or else its last
+  /// record; 0: it has no times.
+  uint64_t end_ns() const { return read_until_ns.value_or(last_time_ns.value_or(0)); }
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;
   }
@@ -166,9 +168,13 @@ class CountedReplay {
   };
   class Counter : public ReplayListener {
    public:
-    void OnRecord(const Op&, const LogMoment& moment) override { now_ns = moment.time_ns; }
+    void OnRecord(const Op& op, const LogMoment& moment) override {
+      now_ns = moment.time_ns;
+      const auto* const changed = std::get_if<SessionChanged>(&op.body);
+      if (changed != nullptr && changed->change == SessionChange::kStopped) stopped_ns = now_ns;
+    }
     void OnReadDone(BufferId, uint64_t) override {
-      if (now_ns) last_read_ns = now_ns;
+      if (now_ns) read_until_ns = stopped_ns ? stopped_ns : now_ns;
     }
     Status OnPacket(const SessionPacket& packet) override;
     void OnDrainPacket(BufferId buffer, const Packet& packet) override {
@@ -181,7 +187,7 @@ class CountedReplay {
     std::map<BufferId, Counts> counts;
     LossAnalysis losses;
     FtraceCounters ftrace;
-    std::optional<uint64_t> now_ns, last_read_ns;
+    std::optional<uint64_t> now_ns, stopped_ns, read_until_ns;
     std::string scratch;
   };
 
