@@ -22,8 +22,8 @@ class CounterRises : public ReplayListener {
     LogMoment at;
     BufferId buffer{};
     const char* by = "";  // "commit", "patch", "read"
-    std::optional<ChunkName>
-        chunk;  // committed, patched, or with the beginning of the packet that is read
+    /// Committed, patched, or with the beginning of the packet that is read.
+    std::optional<ChunkName> chunk;
     uint64_t count = 0;
   };
   static constexpr size_t kMostListed = 10'000;
