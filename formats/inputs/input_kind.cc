@@ -51,8 +51,6 @@ InputKind KindOfText(std::string_view text) {
   return lines == 0 ? InputKind::kLog : InputKind::kOther;
 }
 
-constexpr uint8_t kPacketTag = 0x0A;
-
 /// Returns true if the bytes begin with a Trace message's well-formed packet.
 bool IsTrace(Bytes bytes) {
   if (bytes.empty() || bytes[0] != kPacketTag) return false;

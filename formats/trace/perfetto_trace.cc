@@ -16,9 +16,6 @@ namespace {
 
 constexpr size_t kMaxFieldHead = 2 * wire::kMaxVarintBytes;  // tag and length, or tag and value
 
-constexpr uint8_t kPacketTag =
-    uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
-
 // Limits of the search after damage: the size of a candidate, and the bytes of all candidates.
 constexpr size_t kMaxCandidate = size_t{64} << 10;
 constexpr uint64_t kSearchBudget = uint64_t{256} << 20;

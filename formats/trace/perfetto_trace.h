@@ -23,6 +23,10 @@
 
 namespace ringscope {
 
+/// The first byte of each packet in a file: the tag of its field in the Trace message.
+inline constexpr uint8_t kPacketTag =
+    uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
+
 /// The packets that a packet holds compressed: its first field. The service writes no other there.
 struct PackedPackets {
   bool by_zstd = false;  // else by deflate
