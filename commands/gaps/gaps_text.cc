@@ -405,7 +405,7 @@ class GapsText {
   void PrintFalseFlags() {
     std::vector<std::string> rules;
     for (const auto& [rule, flags] : shown_.false_flags)
-      // Those of missing chunks are listed with these.
+      // Flags that show missing chunks are listed with the chunks.
       if (rule != FlagRule::kNotInLog && rule != FlagRule::kRecorderGap)
         rules.push_back(fmt::format("{}: {}: {}{}", Count(flags.packets, "packet"),
                                     RowOf(rule).text, ToString(flags.first),

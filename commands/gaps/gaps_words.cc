@@ -190,7 +190,7 @@ std::string StallText(const OpenStall& stall, const SessionNotes& notes) {
     return fmt::format(
         "waited for a patch of chunk #{}, committed at {}: it came at {}, {}the clone",
         Raw(stall.at->chunk), MomentText(notes, stall.since),
-        TimeText(notes, stall.patched->time_ns), AfterText(*stall.patched, stall.cloned));
+        TimeText(notes, stall.patched->time_ns), AfterText(*stall.patched, *stall.cloned));
   if (stall.cause == Cause::kUnknown)
     return "in the buffer; the engine does not report what they wait for";
   if (!stall.at) return "in the buffer, but a read would abandon them";

@@ -167,7 +167,7 @@ TEST(SmallSessions, NoRead_TheBufferWasFreed) {
   EXPECT_THAT(GapsTextOf("no_read"), Not(HasSubstr("one more read")));
 }
 
-// What replays show no size to do, no finding advises.
+// No finding advises a larger buffer where replays show that no size helps.
 TEST(SmallSessions, NoFindingAdvisesWhatReplaysRefute) {
   for (const char* name : {"writer_restart", "recommit", "stall_stream"})
     for (const Json& finding : FindingsOf(name)["findings"])

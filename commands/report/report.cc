@@ -439,8 +439,7 @@ Command ReportCommand() {
       "finds, traces with the same findings in one row, the worst first. The page shows what "
       "doctor, gaps, info, sweep and advise print with '--format json', and has their documents in "
       "it. The file needs nothing from elsewhere; without JavaScript the page has the answers and "
-      "the "
-      "largest gaps; on paper it has two pages.",
+      "the largest gaps; on paper it has two pages.",
       {{"ringscope report session.tblog -o report.html", "A page for a bug report"},
        {"ringscope report trace.pftrace -o report.html", "The same of a trace alone"},
        {"ringscope report traces/ -o report.html", "One page on all traces of a folder"},

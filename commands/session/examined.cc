@@ -160,7 +160,7 @@ Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
   struct Wait {
     ChunkName chunk;
     std::optional<LogMoment>& patched;
-    LogMoment& cloned;
+    std::optional<LogMoment>& cloned;
   };
   std::vector<Wait> stalls;
   for (BufferGaps& buffer : report.buffers)
@@ -170,7 +170,7 @@ Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
       for (Gap& gap : sequence.gaps)
         for (GapBlame& blame : gap.blamed)
           if (auto& stall = blame.stall; stall && !stall->patched)
-            stalls.push_back({stall->chunk, stall->patched, stall->cloned.emplace()});
+            stalls.push_back({stall->chunk, stall->patched, stall->cloned});
     }
   if (stalls.empty() || sessions_.recording().is_read_once()) return {};
   RS_ASSIGN_OR_RETURN(const auto ops, sessions_.recording().Records(sessions_.place()));
@@ -189,7 +189,7 @@ Status ExaminedSession::FindPatchesAfterClone(GapReport& report) {
       for (Wait& stall : stalls)
         if (!stall.patched && !patch.more && patch.NameFor(commit->producer) == stall.chunk) {
           stall.patched = now;
-          stall.cloned = *cloned;
+          stall.cloned = cloned;
         }
   }
 }

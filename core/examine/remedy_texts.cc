@@ -34,7 +34,7 @@ std::string LeastText(const Remedy& remedy) {
 std::string OtherRemedyOf(const Gap& gap, bool has_size) {
   const GapRemedies& remedies = gap.remedies;
   const auto came_after_clone = [](const GapBlame& blame) {
-    return blame.stall && blame.stall->cloned && blame.stall->patched;
+    return blame.stall && blame.stall->cloned;
   };
   if (remedies.no_size_helps && !has_size && std::ranges::any_of(gap.blamed, came_after_clone))
     return "no buffer size helps, as the patch came after the clone";

@@ -15,7 +15,7 @@ namespace ringscope {
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
 /// A sentence for each size that a replay shows to be of no use.
 std::vector<std::string> RefusedTexts(const RemedyList& list);
-/// What is known of losses that no change of the config prevents, each once: "No change of the
+/// Returns sentences on losses that no change of the config prevents, each once: "No change of the
 /// config helps: the producer gave ...".
 std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list);
 /// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 packets remain unread": with a

@@ -346,7 +346,7 @@ Status RemedyTrials::Choose(RemedyList& list) {
         one.kind == RemedyKind::kSize && FindSizeRemedy(list.refused, *one.buffer) != nullptr;
     return is_refused || (is_tried(one) && one.kept() == 0);
   });
-  // What needs another way to read the session is last of what was tried.
+  // A remedy that needs another way to read the session is last of those that were tried.
   std::ranges::stable_sort(list.remedies, [&](const Remedy& a, const Remedy& b) {
     const auto key = [&](const Remedy& one) {
       const bool is_of_buffer = is_tried(one) || one.kind == RemedyKind::kSize;

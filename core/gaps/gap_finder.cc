@@ -381,7 +381,7 @@ void GapFinder::Finish(BufferGaps& buffer) {
     buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
                     &SequenceGaps::sequence);
-  // Patches of sequences all of whose packets had theirs.
+  // Patches that no packet of their sequence waited for.
   uint64_t unneeded_patches = 0;
   for (size_t i = 0; i < missed_patches_.size(); ++i) {
     const auto& [key, patches] = missed_patches_.At(i);
@@ -818,7 +818,7 @@ void SequenceStalls::OnPacketFate(const PacketAccount& account) {
     }
 }
 
-Stall* SequenceStalls::FindLossy(ChunkName chunk) {
+const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
   const auto found = FindLast(lossy_, chunk);
   return found == lossy_.rend() ? nullptr : &*found;
 }

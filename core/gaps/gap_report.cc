@@ -82,22 +82,23 @@ std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {
 }
 
 std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapReport& report) {
-  std::vector<LossCount> counts = {{"patches_failed"},
-                                   {"abi_violations"},
-                                   {"trace_writer_packet_loss"},
-                                   {"sequence_packet_loss"},
-                                   {"incremental_sequences_dropped"},
-                                   {"flushes_failed"}};
+  BufferGaps buffers;  // the sums
   for (const BufferGaps& buffer : report.buffers) {
-    counts[0].count += buffer.patches_failed;
-    counts[1].count += buffer.abi_violations;
-    counts[2].count += buffer.writer_losses;
+    buffers.patches_failed += buffer.patches_failed;
+    buffers.abi_violations += buffer.abi_violations;
+    buffers.writer_losses += buffer.writer_losses;
   }
+  uint64_t places = 0, dropped = 0;
   for (const BufferOutcome& buffer : outcome.buffers) {
-    counts[3].count += buffer.losses.sequence_packet_loss;
-    counts[4].count += buffer.losses.incremental_sequences_dropped;
+    places += buffer.losses.sequence_packet_loss;
+    dropped += buffer.losses.incremental_sequences_dropped;
   }
-  counts[5].count = outcome.service.flushes_failed;
+  std::vector<LossCount> counts = {{"patches_failed", buffers.patches_failed},
+                                   {"abi_violations", buffers.abi_violations},
+                                   {"trace_writer_packet_loss", buffers.writer_losses},
+                                   {"sequence_packet_loss", places},
+                                   {"incremental_sequences_dropped", dropped},
+                                   {"flushes_failed", outcome.service.flushes_failed}};
   std::erase_if(counts, [](const LossCount& each) { return each.count == 0; });
   return counts;
 }

@@ -231,7 +231,7 @@ struct OpenStall {
   LogMoment since;              // its commit
   bool went_on = false;         // its writer committed later chunks, so it had finished that one
   std::optional<LogMoment> patched;  // its patch came after the clone that was replayed, at
-  LogMoment cloned;
+  std::optional<LogMoment> cloned;   // that clone; absent: no patch came after it
 };
 
 /// A patch that changed a fragment which its writer had completed, or broke the chunk.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -50,10 +51,10 @@ class SequenceStalls {
   void OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size);
 
   /// Returns the last of these at this chunk, or nullptr.
-  const Stall* FindLossy(ChunkName chunk) const {
-    return const_cast<SequenceStalls*>(this)->FindLossy(chunk);
+  const Stall* FindLossy(ChunkName chunk) const;
+  Stall* FindLossy(ChunkName chunk) {
+    return const_cast<Stall*>(std::as_const(*this).FindLossy(chunk));
   }
-  Stall* FindLossy(ChunkName chunk);
 
  private:
   void End(StallEnd end, const LogMoment& at);

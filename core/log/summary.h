@@ -135,8 +135,8 @@ struct SessionSummary {
   std::vector<RecordingVerdict> verdicts;  // by the records and `end`
   std::vector<LifeEvent> life;             // in order; see has_life
   bool has_life = false;                   // of an older version: it has none, whatever the log has
-  std::optional<uint64_t>
-      start_ns;  // SessionStart; absent: no record has a time, or it is of an older version
+  /// See SessionStart; absent: no record has a time, or an older version made the index.
+  std::optional<uint64_t> start_ns;
   bool truncated = false;  // the lists met their limit: they are not complete, the totals are
 
   friend bool operator==(const SessionSummary&, const SessionSummary&) = default;

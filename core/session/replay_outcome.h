@@ -138,8 +138,8 @@ struct ReplayOutcome {
   std::vector<CloneFacts> clones;  // of the session, as far as the records were read
   FtraceCounters ftrace;
 
-  /// Returns the session's end: when it stopped or was last read, or else its last
-  /// record; 0: it has no times.
+  /// Returns the session's end: when tracing stopped or the buffers were last read, or else the
+  /// last record; 0: no record has a time.
   uint64_t end_ns() const { return read_until_ns.value_or(last_time_ns.value_or(0)); }
   uint64_t duration_ns() const {
     return first_time_ns && last_time_ns ? *last_time_ns - *first_time_ns : 0;

@@ -1,4 +1,5 @@
-// What no buffer should lose: faults of a buffer that its own accounts show.
+// Faults of a buffer that its own accounts show: losses, and signs of losses, that no buffer should
+// have.
 
 #ifndef RINGSCOPE_CORE_TESTING_LOSS_FAULTS_H_
 #define RINGSCOPE_CORE_TESTING_LOSS_FAULTS_H_

@@ -164,7 +164,7 @@ class FileChecker : public FrameCounter {
     if (log_->unknown_records() > file_.unknown_before) return;  // they count, unknown how
     std::vector<SessionSummary> sessions = file_.sessions.Sessions();
     for (size_t i = 0; i < std::min(sessions.size(), index->sessions.size()); ++i) {
-      // By an older version:
+      // An older version kept no start, and an even older one no events.
       if (!index->sessions[i].start_ns) sessions[i].start_ns.reset();
       if (index->sessions[i].has_life) continue;
       sessions[i].life.clear();
