@@ -19,35 +19,39 @@ std::vector<std::string> LinesOf(std::string_view text, size_t width) {
   return lines;
 }
 
-/// Columns of the longest word.
-size_t LongestWord(std::string_view text) {
+/// Columns of the longest line of a text that is wrapped at `width`; at 0, of its longest word.
+size_t LongestLine(std::string_view text, size_t width) {
   size_t longest = 0;
-  for (const std::string& word : LinesOf(text, 0)) longest = std::max(longest, DisplayWidth(word));
+  for (const std::string& line : LinesOf(text, width))
+    longest = std::max(longest, DisplayWidth(line));
   return longest;
 }
 
 /// How wide a column is, and how narrow it could be.
 struct ColumnWidth {
   explicit ColumnWidth(const TextColumn& column) {
-    size_t cells = 0, longest_word = LongestWord(column.title);
+    size_t longest_word = LongestLine(column.title, 0);
     broken_title = longest_word;
     for (const std::string* cell : column.cells) {
       cells = std::max(cells, DisplayWidth(*cell));
-      longest_word = std::max(longest_word, LongestWord(*cell));
+      longest_word = std::max(longest_word, LongestLine(*cell, 0));
     }
     now = std::max(DisplayWidth(column.title), cells);
     broken_title = std::max(broken_title, cells);
     least = column.align == Align::kRight ? broken_title : longest_word;
   }
 
+  size_t cells = 0;  // with all cells in one line
   size_t now = 0;
-  size_t broken_title = 0;  // with all cells in one line
+  size_t broken_title = 0;  // with all cells in one line, and a word of the title in each
   size_t least = 0;
 };
 
 /// Narrows the columns until the table fits, as far as they can be: first those whose title is
-/// wider than their cells, then the widest.
-void Narrow(std::vector<ColumnWidth>& widths, size_t limit) {
+/// wider than their cells, then the widest. A column whose title is broken is no wider than the
+/// title's lines and its cells.
+void Narrow(std::vector<ColumnWidth>& widths, const std::vector<TextColumn>& columns,
+            size_t limit) {
   size_t sum = kColumnGap * (widths.size() - 1);
   for (const ColumnWidth& width : widths) sum += width.now;
   const auto spare = [](const ColumnWidth& width) {
@@ -59,6 +63,9 @@ void Narrow(std::vector<ColumnWidth>& widths, size_t limit) {
     if (spare(widest) == std::pair<size_t, size_t>()) break;
     --widest.now;
   }
+  for (size_t i = 0; i < widths.size(); ++i)
+    if (widths[i].now >= widths[i].cells)
+      widths[i].now = std::max(widths[i].cells, LongestLine(columns[i].title, widths[i].now));
 }
 
 /// The lines of some columns of a row, or of the titles.
@@ -96,7 +103,7 @@ std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_
   if (columns.empty()) return {};
   const size_t limit = width - std::min(width, indent);
   std::vector<ColumnWidth> widths(columns.begin(), columns.end());
-  Narrow(widths, limit);
+  Narrow(widths, columns, limit);
 
   std::vector<const std::string*> titles;
   bool has_titles = false;
