@@ -6,6 +6,8 @@
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "core/testing/message_text.h"
+#include "formats/descriptors/descriptors.h"
+#include "formats/testing/frames.h"
 #include "formats/testing/make_zip.h"
 #include "formats/testing/parsed_json.h"
 #include "formats/testing/testdata.h"
@@ -169,7 +171,7 @@ TEST(Doctor, ManyTraces_AreSummedUp) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("     3  data loss: The buffer was full, and discarded the rest;"),
                     HasSubstr("     1  error: not readable;"),
-                    HasSubstr("buffers[0].size_kb: 12288 for the 3 traces that need it\n")));
+                    HasSubstr("buffers[0].size_kb: 12288 for the 3 that need it\n")));
 }
 
 // Whatever the input is, the run ends with an answer or an error that names the file.
@@ -265,6 +267,35 @@ TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
   EXPECT_THAT(TextsOf(trace["findings"], "rule"), Not(Contains("clock.no_snapshots")));
   EXPECT_THAT(trace["unknown"].dump(), Not(HasSubstr("the service did no final flush")));
   EXPECT_THAT(trace["unknown"].dump(), HasSubstr("no clock snapshot is in the log"));
+}
+
+TEST(Doctor, AConfigIsTakenInEachForm) {
+  const std::string text =
+      "buffers { size_kb: 64 }\ndata_sources { config { name: \"foo.bar\" } }\n";
+  const std::string message = Descriptors::BuiltIn().Encode("TraceConfig", text, "").value();
+  const TempFolder folder;
+  const Ran by_name = RunDoctorOn({folder.Write("a.pbtxt", text)});
+  EXPECT_THAT(by_name.out, HasSubstr("foo.bar"));
+  for (const std::string& form :
+       {text, message, testing::Gzipped(text), testing::Gzipped(message)}) {
+    const Ran piped = RunCommand(DoctorCommand(), {"-"}, form);
+    EXPECT_EQ("a.pbtxt" + piped.out.substr(1), by_name.out.substr(folder.path().size() + 1));
+    EXPECT_EQ(piped.code, by_name.code);
+    EXPECT_EQ(RunDoctorOn({folder.Write("a.bin", form)}).code, by_name.code);
+    EXPECT_EQ(RunCommand(DoctorCommand(), {"--config", "-"}, form).out, piped.out);
+  }
+  EXPECT_THAT(RunCommand(GapsCommand(), {"-"}, message).error,
+              HasSubstr("this is a trace config, not a log"));
+}
+
+TEST(Doctor, AFolderOfConfigs) {
+  const TempFolder folder;
+  folder.Write("a.pbtxt", "buffers { size_kb: 64 }\n");
+  folder.Write("b.textproto", "bufers { size_kb: 64 }\n");
+  folder.Write("c.md", "# text\n");
+  const Ran ran = RunDoctorOn({folder.path()});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("2 configs, by their findings"), HasSubstr("b.textproto"),
+                             HasSubstr("1 file is neither a trace nor a log")));
 }
 
 TEST(Doctor, AConfigIsExaminedByItsName) {

@@ -67,7 +67,7 @@ std::string AnswerHtml(const ExaminationGroup& group, size_t number, bool is_onl
 
 /// How many of the traces are how bad, and those with the same findings in one row, the worst
 /// first.
-std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, size_t traces) {
+std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, const std::string& title) {
   std::map<Harm, size_t, std::greater<>> by_harm;
   std::string rows;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -94,7 +94,7 @@ std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, size_t trace
       "<thead><tr><th "
       "class=\"number\">Number</th><th>Severity</th><th>Findings</th><th>Example</th>"
       "</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-      Count(traces, "trace"), Html(Joined(counts, "; ")), rows,
+      title, Html(Joined(counts, "; ")), rows,
       groups.size() <= kGroupsOnPage
           ? ""
           : fmt::format("<p class=\"note\">{}, not shown: 'ringscope doctor --all' has them.</p>\n",
@@ -106,7 +106,7 @@ std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, size_t trace
 std::string AnswersHtml(const Examinations& examinations) {
   const std::vector<ExaminationGroup> groups = GroupsOf(examinations);
   const bool is_only = examinations.size() == 1;
-  std::string html = is_only ? "" : TotalsHtml(groups, examinations.size());
+  std::string html = is_only ? "" : TotalsHtml(groups, CountText(examinations));
   for (size_t i = 0; i < std::min(groups.size(), kGroupsOnPage); ++i)
     html += AnswerHtml(groups[i], i, is_only);
   return html;

@@ -240,23 +240,27 @@ Result<Examinations> ExamineTrace(Context& context, std::unique_ptr<ByteSource> 
   return examinations;
 }
 
+bool IsConfigName(std::string_view name) {
+  constexpr std::string_view kSuffixes[] = {".pbtxt", ".textproto", ".txtpb", ".textpb"};
+  return std::ranges::any_of(kSuffixes, [&](auto suffix) { return name.ends_with(suffix); });
+}
+
 /// Returns true for a text that was meant as a trace config, perhaps with an error in it.
 bool LooksLikeConfig(std::string_view text, std::string_view path) {
-  constexpr std::string_view kSuffixes[] = {".pbtxt", ".textproto", ".txtpb", ".textpb"};
   constexpr std::string_view kFields[] = {"data_sources", "buffers", "ftrace_config"};
   const auto has = [&](std::string_view field) { return text.find(field) != text.npos; };
-  return std::ranges::any_of(kSuffixes, [&](auto suffix) { return path.ends_with(suffix); }) ||
-         std::ranges::any_of(kFields, has);
+  return IsConfigName(path) || std::ranges::any_of(kFields, has);
 }
 
 /// Examines a file that is neither a trace nor a log: a trace config, or an error.
-Result<Examinations> ExamineOther(Context& context, const std::string& start,
-                                  const std::string& path) {
+Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, InputKind kind,
+                                  const std::string& start) {
+  const std::string path = source->path();
   std::string hint =
       "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
       "log, or a trace config";
-  if (ContentWords(start).starts_with("a text file") && path != "-") {
-    auto config = ReadConfigFile(context, path);
+  if (kind == InputKind::kConfig || ContentWords(start).starts_with("a text file")) {
+    auto config = ReadConfigFile(std::move(source));
     if (config) return Examinations{ExamineConfigFile(path, *config)};
     if (LooksLikeConfig(start, path)) return tl::unexpected<Error>(std::move(config).error());
     config.error().where.path.clear();
@@ -357,9 +361,9 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
-  if (kind == InputKind::kEvents ||
+  if (kind == InputKind::kEvents || kind == InputKind::kConfig ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
-    return ExamineOther(context, start, path);
+    return ExamineOther(std::move(source), kind, start);
   if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
   if (!choices.config.empty())
     context.console.Warn(
@@ -386,7 +390,7 @@ namespace {
 
 constexpr size_t kSessionsAlone = 8;  // of one input that are shown one by one, as text
 
-/// Adds a file, or all traces and logs of a folder.
+/// Adds a file, or all traces and logs of a folder; of one that has none, its trace configs.
 Status AddPath(const std::string& path, std::vector<std::string>& paths,
                std::vector<std::string>& passed_over) {
   namespace fs = std::filesystem;
@@ -397,6 +401,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths,
     return {};
   }
   const size_t before = paths.size();
+  const auto others = static_cast<std::ptrdiff_t>(passed_over.size());
   fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
                                          error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
@@ -409,9 +414,16 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths,
   if (error)
     return Fail(ErrorCode::kIo, fmt::format("cannot search the folder: {}", error.message()),
                 {path, {}, {}});
+  if (paths.size() == before) {
+    const auto configs = std::stable_partition(passed_over.begin() + others, passed_over.end(),
+                                               std::not_fn(IsConfigName));
+    paths.insert(paths.end(), configs, passed_over.end());
+    passed_over.erase(configs, passed_over.end());
+  }
   if (paths.size() == before)
     return Fail(ErrorCode::kCorrupt,
-                "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl",
+                "the folder has no traces: no .pftrace, .perfetto-trace, .zip, .tblog, .ops.jsonl, "
+                "nor configs (.pbtxt, .textproto)",
                 {path, {}, {}});
   for (size_t i = before; i < paths.size(); ++i) RunFiles::AddInput(paths[i]);
   return {};

@@ -177,6 +177,8 @@ using ExaminationGroup =
     std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
 /// Groups examinations by their findings: the worst and largest groups first.
 std::vector<ExaminationGroup> GroupsOf(const Examinations& examinations);
+/// Returns how many there are of what they are: "12 traces", "3 configs", "2 sessions" of one file.
+std::string CountText(const Examinations& examinations);
 /// Returns the document of all for programs, several with their groups.
 Json DoctorDocument(const Examinations& examinations);
 /// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),

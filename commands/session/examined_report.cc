@@ -124,7 +124,7 @@ void PrintChanges(Report& report, const Examinations& traces) {
       return values[(values.size() * percent + 99) / 100 - 1];
     };
     const std::string those =
-        Count(values.size(), "trace") + (values.size() == 1 ? " that needs it" : " that need it");
+        values.size() == 1 ? "one that needs it" : WithCommas(values.size()) + " that need it";
     std::string text = fmt::format("{}: {} for {} {}", path, fits(50),
                                    fits(50) == fits(100) ? "the" : "half of the", those);
     if (fits(95) != fits(50) && fits(95) != fits(100))
@@ -228,13 +228,22 @@ Json DoctorDocument(const Examinations& traces) {
   return document;
 }
 
+std::string CountText(const Examinations& traces) {
+  const auto are_all = [&](const auto& is) { return std::ranges::all_of(traces, is); };
+  if (are_all([&](const Examination& trace) {
+        return trace.subject.file == traces.front().subject.file;
+      }))
+    return Count(traces.size(), "session");
+  const auto is_config = [](const Examination& trace) { return trace.subject.is_config; };
+  const bool are_configs =
+      std::ranges::any_of(traces, is_config) &&
+      are_all([&](const Examination& trace) { return trace.error || is_config(trace); });
+  return Count(traces.size(), are_configs ? "config" : "trace");
+}
+
 void PrintMany(Report& report, const Examinations& traces, bool all) {
   const std::vector<ExaminationGroup> groups = GroupsOf(traces);
-  const bool is_one_file = std::ranges::all_of(traces, [&](const Examination& trace) {
-    return trace.subject.file == traces.front().subject.file;
-  });
-  report.Heading(fmt::format("{}, by their findings",
-                             Count(traces.size(), is_one_file ? "session" : "trace")));
+  report.Heading(CountText(traces) + ", by their findings");
   const size_t shown = all ? groups.size() : ShownOf(groups.size(), kGroupsListed);
   for (const auto& [key, members] : std::span(groups).first(shown)) {
     std::vector<std::string> titles;
@@ -253,7 +262,7 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
     return report.Paragraph(
         "\n--all lists each; 'ringscope FILE' answers for one file, with --session N for one of "
         "its sessions.");
-  report.Heading("Each trace, the worst first");
+  report.Heading("Each, the worst first");
   for (const auto& [key, members] : groups)
     for (const Examination* trace : members)
       if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);

@@ -10,6 +10,7 @@
 
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/archive.h"
+#include "formats/io/compressed_source.h"
 
 namespace ringscope {
 namespace {
@@ -294,12 +295,23 @@ void AddConfig(CLI::App& app, std::string& config, const std::string& what) {
 }
 
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  return ReadConfigFile(std::move(source));
+}
+
+Result<ConfigFile> ReadConfigFile(std::unique_ptr<ByteSource> source) {
   constexpr size_t kMaxConfig = size_t{16} << 20;
+  RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kKindBytes));
+  if (auto unpacked = MakeSourceFor(wire::AsBytes(start), source)) source = std::move(unpacked);
   ConfigFile config;
-  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
+  if (KindOfStart(start) == InputKind::kConfig) {
+    RS_ASSIGN_OR_RETURN(config.bytes, ReadAll(*source, kMaxConfig));
+    config.text = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config.bytes));
+    return config;
+  }
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
                                             "expected protobuf's text format"));
-  auto bytes = Descriptors::BuiltIn().Encode("TraceConfig", config.text, path);
+  auto bytes = Descriptors::BuiltIn().Encode("TraceConfig", config.text, source->path());
   if (!bytes) {
     Error error = std::move(bytes).error();
     const bool is_unknown = error.message.find("has no field named") != std::string::npos;

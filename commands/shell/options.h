@@ -144,14 +144,16 @@ Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
 /// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
 
-/// A trace config that the user names, in protobuf's text format.
+/// A trace config that the user names, in protobuf's text format or as a binary message, plain or
+/// compressed.
 struct ConfigFile {
-  std::string text;   // as it is
+  std::string text;   // as it is, or of the message
   std::string bytes;  // the TraceConfig message
 };
 
 /// @param path "-": standard input
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path);
+Result<ConfigFile> ReadConfigFile(std::unique_ptr<ByteSource> source);
 
 /// A command's output, as text or JSON.
 inline constexpr OutputKind kReportOutput = {"a report", true};

@@ -37,6 +37,7 @@ struct Subject {
   std::string file;                    // "bugreport.zip:traces/a.pftrace" in an archive
   std::optional<uint64_t> session;     // its number, if the input has several, or is a log
   bool is_only_session = true;         // the input has no other
+  bool is_config = false;              // of a trace config alone
   std::optional<TimeSpan> time;        // from its start to its end, CLOCK_BOOTTIME, ns
   std::optional<std::string> config;   // a TraceConfig message
   TraceConfigFacts facts;              // of that

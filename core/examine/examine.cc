@@ -222,6 +222,7 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
 Examination ExamineConfig(std::string config) {
   Examination examination;
   static_cast<Problems&>(examination) = FindProblemsOfConfig(wire::AsBytes(config));
+  examination.subject.is_config = true;
   SetConfig(examination.subject, std::move(config));
   examination.answer = AnswerOf(examination);
   return examination;

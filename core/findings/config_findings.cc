@@ -376,9 +376,10 @@ void ExamineRings(Examiner& examiner) {
                                         "linux.perf"};
   const TraceConfigFacts& config = examiner.config;
   if (!examiner.facts.buffers.empty()) return;
+  const uint64_t duration_ns =
+      std::min(config.duration_ms.value_or(0), uint64_t{1} << 40) * kMsInNs;
   uint64_t period_ns = config.PeriodNs();
-  if (const uint64_t duration_ms = config.duration_ms.value_or(0); duration_ms > 0)
-    period_ns = std::min(period_ns, std::min(duration_ms, uint64_t{1} << 40) * kMsInNs);
+  if (duration_ns > 0) period_ns = std::min(period_ns, duration_ns);
   for (size_t i = 0; i < config.buffers.size(); ++i) {
     const bool has_much = std::ranges::any_of(config.sources, [&](const ConfiguredSource& source) {
       return source.target_buffer == i && std::ranges::find(kMuch, source.name) != std::end(kMuch);
@@ -391,7 +392,10 @@ void ExamineRings(Examiner& examiner) {
         Say("{} holds {} to {} at usual rates of 1 to 2 MB/s", BufferName(config, i),
             Time("held_least_ns", least_ns), Time("held_most_ns", most_ns));
     if (!config.write_into_file || period_ns >= kDayNs) {
-      examiner.Well(Say("{}: what is older is overwritten.", held));
+      if (duration_ns > 0 && duration_ns <= least_ns)
+        examiner.Well(Say("{}: all of the session's {}.", held, Time("duration_ns", duration_ns)));
+      else
+        examiner.Well(Say("{}: what is older is overwritten.", held));
       const uint64_t clear_ns = config.clear_period_ms.value_or(0) * kMsInNs;
       if (clear_ns / 10 > most_ns)  // whatever the rate
         AddClearPeriod(examiner, Reach{least_ns, true},

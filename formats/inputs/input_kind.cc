@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <regex>
 
+#include "core/perfetto/trace_config_facts.h"
 #include "formats/json/key_reader.h"
 #include "formats/log/commit_log_reader.h"
 #include "formats/trace/perfetto_trace.h"
@@ -62,6 +64,23 @@ bool IsTrace(Bytes bytes) {
   while (fields.Next()) {
   }
   return fields.ok();
+}
+
+/// Returns true if the bytes are a whole TraceConfig whose data sources all have a name. A trace
+/// has no field but its packets.
+bool IsConfig(Bytes bytes) {
+  wire::FieldReader fields(bytes);
+  while (fields.Next()) {
+  }
+  if (!fields.ok()) return false;
+  const TraceConfigFacts config = ReadTraceConfigFacts(bytes);
+  const auto is_named = [](const ConfiguredSource& source) {
+    constexpr std::string_view kMarks = "._:/-";
+    return source.name.size() > 2 && std::ranges::all_of(source.name, [&](unsigned char c) {
+             return std::isalnum(c) || kMarks.find(static_cast<char>(c)) != kMarks.npos;
+           });
+  };
+  return !config.sources.empty() && std::ranges::all_of(config.sources, is_named);
 }
 
 using namespace std::string_view_literals;
@@ -207,6 +226,10 @@ InputStart LookAtStart(std::string start) {
   }
   known.content.resize(std::min(known.content.size(), kLookedAt));
   const Bytes content = wire::AsBytes(known.content);
+  if (IsConfig(content)) {
+    known.kind = InputKind::kConfig;
+    return known;
+  }
   if (IsConvertedTrace(known.content)) return known;
   known.kind = IsTrace(content) ? InputKind::kTrace : KindOfText(known.content);
   // A trace can be damaged at its start, or follow what is none of it.
@@ -243,6 +266,7 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kLog) words = "a log";
   if (known.kind == InputKind::kEvents) words = "a file of events of a replay";
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
+  if (known.kind == InputKind::kConfig) words = "a trace config";
   if (content.empty()) return "a compressed file without content";
   if (words.empty()) words = MagicWords(content);
   if (words.empty() && IsConvertedTrace(content)) words = kConverted;

@@ -15,6 +15,7 @@ enum class InputKind : uint8_t {
   kLog,     // a commit log or operations: what went into the buffers
   kEvents,  // `.events.jsonl`: the results of a replay
   kTrace,   // a Perfetto trace: the result of a session
+  kConfig,  // a TraceConfig message in protobuf's binary form; one in text is kOther
   kOther,
 };
 
