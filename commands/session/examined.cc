@@ -86,7 +86,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
   RemedyConfig config;
   config.with = [&](const std::vector<ConfigChange>& changes) {
-    return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
+    return descriptors::Encode("TraceConfig", ChangedConfig(text, changes), "the config");
   };
   const auto untried = [&](const Error& error) {
     run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",

@@ -299,7 +299,7 @@ Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenInput(context, path));
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
                                             "expected protobuf's text format"));
-  auto bytes = Descriptors::BuiltIn().Encode("TraceConfig", config.text, path);
+  auto bytes = descriptors::Encode("TraceConfig", config.text, path);
   if (!bytes) {
     Error error = std::move(bytes).error();
     const bool is_unknown = error.message.find("has no field named") != std::string::npos;

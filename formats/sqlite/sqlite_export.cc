@@ -317,7 +317,7 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
   for (const StatRow& row : TraceProcessorStats(outcome))
     database_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
   std::optional<std::string> config;
-  if (!config_.empty()) config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config_));
+  if (!config_.empty()) config = descriptors::Text("TraceConfig", wire::AsBytes(config_));
   database_.Into("sessions")
       .Row(session_, Printable(outcome.path), TextOrNull(header_.uuid), TextOrNull(header_.tool),
            Name(header_.source), TextOrNull(header_.host), TextOrNull(header_.clock),
