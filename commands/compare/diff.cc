@@ -32,7 +32,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, args.sides.b,
       {.engine = "--b", .prefix = "--b-", .group = "Replay of side B", .config = false});
   InGroup(app, kInputGroup);
-  AddConfig(app, args.sides.a.config, kConfigToReplay);
+  AddText(app, "--config", args.sides.a.config, kFileType, kConfigToReplay);
   InGroup(app, kOutputGroup);
   AddParsed(
       app, "--limit", args.limit,

@@ -289,10 +289,6 @@ Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
   return FindInputKind(std::move(source));
 }
 
-void AddConfig(CLI::App& app, std::string& config, const std::string& what) {
-  AddText(app, "--config", config, kFileType, what);
-}
-
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
   constexpr size_t kMaxConfig = size_t{16} << 20;
   ConfigFile config;
