@@ -130,8 +130,7 @@ Status DrawSession(const GraphArgs& args, SessionReader& sessions, Context& cont
     if (const auto line = log.Line())
       report.Paragraph(fmt::format("In the notation of 'ringscope try': {}", *line));
   }
-  GraphReport drawn{
-      .outcome = outcome, .notes = notes, .clock = GraphClock(outcome.first_time_ns), .graphs = {}};
+  GraphReport drawn{.outcome = outcome, .notes = notes, .graphs = {}};
   drawn.Take(builder.Take());
   if (args.sequences.empty() && !args.around) {
     const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;
