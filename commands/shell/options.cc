@@ -55,7 +55,7 @@ class ResultsFile : public OutputFile {
  public:
   explicit ResultsFile(Console& console) : console_(console) {}
   using ByteSink::Write;
-  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
+  Status Write(Bytes bytes) override { return console_.Write(bytes); }
   Status Commit() override { return console_.Flush(); }
   const std::string& path() const override { return path_; }
 
