@@ -167,7 +167,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
     uint64_t invalid = 0;
   };
 
-  Sequence& SequenceOf(BufferId buffer, SequenceKey sequence);
   void AddChunk(const ChunkLife& life);
   void AddPacket(const PacketAccount& account, const std::string& kind);
   void AddGap(const Gap& gap);
@@ -188,8 +187,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   std::map<SequenceId, Sequence> sequences_;
   std::map<std::pair<ProducerId, BufferId>, std::vector<std::string>> sources_;
   std::vector<std::string> contents_;  // names, by field of TracePacket
-  Sequence* last_sequence_ = nullptr;  // packets come in runs of one sequence
-  SequenceId last_id_;
   std::map<BufferId, uint32_t> passes_;
   Read read_;  // under way
   ReadReason reason_ = ReadReason::kUnknown;
