@@ -32,12 +32,10 @@ void SetUp(CLI::App& app, DiffArgs& args) {
       app, args.sides.b,
       {.engine = "--b", .prefix = "--b-", .group = "Replay of side B", .config = false});
   InGroup(app, kInputGroup);
-  AddConfig(app, args.sides.a.config, kConfigToReplay);
+  AddText(app, "--config", args.sides.a.config, kFileType, kConfigToReplay);
   InGroup(app, kOutputGroup);
-  AddParsed(
-      app, "--limit", args.limit,
-      [](std::string_view text) { return ParseNumber(text, kMostListed); }, "N",
-      "Packets to list for each kind of difference (default: 20)");
+  AddParsed(app, "--limit", args.limit, NumberUpTo(kMostListed), "N",
+            "Packets to list for each kind of difference (default: 20)");
   AddFlag(app, "--all", args.all, "Also list the packets and counters that differ, as text");
   AddFlag(app, "--quality", args.quality,
           "Compare the quality of an old and a new trace, log or trace config: packets lost and "

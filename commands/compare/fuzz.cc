@@ -126,13 +126,10 @@ void SetUp(CLI::App& app, FuzzArgs& args) {
   AddParsedList(app, "--mode", args.plan.kinds, ParseStreamKind, "MODE",
                 "Which streams: correct, hostile, clones, forgetting, wrap_ids, read_limits "
                 "(default: all). May be repeated");
-  AddParsed(
-      app, "--seed", args.seed, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
-      "N", "Seed of the first stream; the next has the next number (default: 0)");
-  AddParsed(
-      app, "--count", args.streams,
-      [](std::string_view text) { return ParseNumber(text, kMostStreams); }, "N",
-      "Streams (default: 10,000, or with --time no limit)");
+  AddParsed(app, "--seed", args.seed, NumberUpTo(UINT32_MAX), "N",
+            "Seed of the first stream; the next has the next number (default: 0)");
+  AddParsed(app, "--count", args.streams, NumberUpTo(kMostStreams), "N",
+            "Streams (default: 10,000, or with --time no limit)");
   AddParsed(app, "--time", args.time_ns, ParsePositiveDuration, "TIME",
             "End after this time, like 60s");
   AddParsed(

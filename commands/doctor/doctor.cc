@@ -34,10 +34,9 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "reports; commit logs (.tblog) or operations (.ops.jsonl); folders of all these; - reads "
       "standard input",
       Need::kOptional);
-  AddConfig(
-      app, args.choices.config,
-      "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
-      "session had had it; - reads standard input");
+  AddText(app, "--config", args.choices.config, kFileType,
+          "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
+          "session had had it; - reads standard input");
   AddSession(app, args.session);
   AddParsed(
       app, "--reads", args.choices.reads, ParseReads, ReadsType(),

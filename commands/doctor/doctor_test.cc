@@ -272,7 +272,7 @@ TEST(Doctor, WhatALogDoesNotRecordIsNotKnown) {
 TEST(Doctor, AConfigIsTakenInEachForm) {
   const std::string text =
       "buffers { size_kb: 64 }\ndata_sources { config { name: \"foo.bar\" } }\n";
-  const std::string message = Descriptors::BuiltIn().Encode("TraceConfig", text, "").value();
+  const std::string message = descriptors::Encode("TraceConfig", text, "").value();
   const TempFolder folder;
   const Ran by_name = RunDoctorOn({folder.Write("a.pbtxt", text)});
   EXPECT_THAT(by_name.out, HasSubstr("foo.bar"));

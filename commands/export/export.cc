@@ -38,7 +38,7 @@ Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Cont
   while (true) {
     RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
     if (!more) break;
-    DescribedKinds kinds(Descriptors::BuiltIn());
+    DescribedKinds kinds;
     ExportSink sink(*database, sessions.session(), kinds);
     ReplayRun run(context, sessions, args.choices);
     run.AddSink(sink.gaps());

@@ -300,7 +300,8 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
     TraceWriter writer(*file);  // of the clocks of the log
     writer.AddTool();
     for (const std::string& snapshot : log->snapshots.list)
-      RS_RETURN_IF_ERROR(writer.AddClockSnapshot(wire::AsBytes(snapshot)));
+      RS_RETURN_IF_ERROR(
+          writer.AddServicePacket(proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot)));
     RS_RETURN_IF_ERROR(writer.Finish());
   }
   uint32_t number = 0;  // of the tracks of a session

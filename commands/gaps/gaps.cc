@@ -109,7 +109,7 @@ class LostPacketList : public LedgerSink {
 /// @return kNotice if it lost anything that the filter selects
 Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& context,
                                Report& out) {
-  DescribedKinds kinds(Descriptors::BuiltIn());
+  DescribedKinds kinds;
   if (args.packets) {
     ReplayRun run(context, sessions, args.choices);
     auto& notes = run.Add<SessionNotes>();

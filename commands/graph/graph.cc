@@ -37,9 +37,8 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   AddParsedList(app, "--seq", args.sequences, ParseSequence, "PRODUCER:WRITER",
                 "Draw this sequence; may be repeated (default: the sequences that lost most "
                 "packets)");
-  AddParsed(
-      app, "--top", args.top, [](std::string_view text) { return ParseNumber(text, UINT32_MAX); },
-      "N", "Number of sequences to draw without --seq (default: 3)");
+  AddParsed(app, "--top", args.top, NumberUpTo(UINT32_MAX), "N",
+            "Number of sequences to draw without --seq (default: 3)");
   AddParsed(
       app, "--around", args.around, ParseChunkName, "PRODUCER:WRITER#CHUNK",
       "Show the chunks of this sequence near this one, like 2:1#120, and collapse all others");
@@ -130,8 +129,7 @@ Status DrawSession(const GraphArgs& args, SessionReader& sessions, Context& cont
     if (const auto line = log.Line())
       report.Paragraph(fmt::format("In the notation of 'ringscope try': {}", *line));
   }
-  GraphReport drawn{
-      .outcome = outcome, .notes = notes, .clock = GraphClock(outcome.first_time_ns), .graphs = {}};
+  GraphReport drawn{.outcome = outcome, .notes = notes, .graphs = {}};
   drawn.Take(builder.Take());
   if (args.sequences.empty() && !args.around) {
     const size_t worth = drawn.with_losses > 0 ? drawn.with_losses : drawn.sequences;

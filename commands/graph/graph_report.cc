@@ -80,8 +80,8 @@ std::string LinkSign(Link before, Link after) {
 }
 
 /// @param used gets the tones that the table has
-std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::set<Tone>& used,
-                      size_t width) {
+std::string TableText(const SequenceGraph& graph, std::optional<uint64_t> start_ns,
+                      std::set<Tone>& used, size_t width) {
   Table table({{"", Align::kLeft},
                {"chunk", Align::kLeft},
                {"committed", Align::kRight},
@@ -90,7 +90,7 @@ std::string TableText(const SequenceGraph& graph, const GraphClock& clock, std::
                {"fate", Align::kLeft}});
   Link before = Link::kNone;
   for (size_t i = 0; i < graph.items.size(); ++i) {
-    const GraphRow row = RowOf(graph.items[i], clock);
+    const GraphRow row = RowOf(graph.items[i], start_ns);
     const Link after = graph.LinkAfter(i);
     if (row.tone) used.insert(*row.tone);
     const std::string sign = row.tone ? RowOf(*row.tone).sign + LinkSign(before, after) : "┄";
@@ -184,7 +184,7 @@ std::string GraphText(const GraphReport& report, size_t width) {
   for (const SequenceGraph& graph : report.graphs)
     text += "\n" + Wrap(report.HeadingText(graph), size_t{0}, width) + "\n" +
             Wrap(GraphReport::SummaryText(graph), size_t{2}, width) + "\n\n" +
-            TableText(graph, report.clock, used, width);
+            TableText(graph, report.outcome.first_time_ns, used, width);
   std::vector<std::string> legend;
   for (const Tone tone : used)
     legend.push_back(fmt::format("{} {}", RowOf(tone).sign, RowOf(tone).text));

@@ -16,17 +16,6 @@ namespace ringscope {
 
 // The parts of a chunk graph in words, as all its outputs use them.
 
-/// Times relative to the session's start.
-class GraphClock {
- public:
-  explicit GraphClock(std::optional<uint64_t> start_ns) : start_ns_(start_ns) {}
-  /// "0.714486 s", or "record 17" where the log has no times.
-  std::string At(const LogMoment& moment) const;
-
- private:
-  std::optional<uint64_t> start_ns_;
-};
-
 /// "772 packets: 31 read, 741 overwritten"; "no packets".
 std::string PacketsText(const FateTally& packets);
 
@@ -43,13 +32,13 @@ struct GraphRow {
   /// "#120-#987" or "#120"
   std::string ids() const;
 };
-GraphRow RowOf(const GraphItem& item, const GraphClock& clock);
+/// @param start_ns of the session: times are relative to it; absent: the log has no times
+GraphRow RowOf(const GraphItem& item, std::optional<uint64_t> start_ns);
 
 /// The chunk graphs of a session, as they are to be shown.
 struct GraphReport {
   const ReplayOutcome& outcome;
-  const SessionNotes& notes;  // of the same replay
-  GraphClock clock;
+  const SessionNotes& notes;          // of the same replay
   std::vector<SequenceGraph> graphs;  // those to show
   size_t sequences = 0;               // that there are
   size_t with_losses = 0;             // of these, that lost packets

@@ -83,7 +83,8 @@ class GraphPicture {
 
   void DrawGraph(const SequenceGraph& graph) {
     std::vector<GraphRow> rows;
-    for (const GraphItem& item : graph.items) rows.push_back(RowOf(item, report_.clock));
+    for (const GraphItem& item : graph.items)
+      rows.push_back(RowOf(item, report_.outcome.first_time_ns));
     DrawText(report_.HeadingText(graph), "heading", 18);
     DrawText(GraphReport::SummaryText(graph), "soft", 15);
     DrawStrip(rows);

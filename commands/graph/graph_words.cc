@@ -11,6 +11,14 @@
 namespace ringscope {
 namespace {
 
+/// "0.714486 s", or "record 17" where the log has no times.
+std::string AtText(const LogMoment& moment, std::optional<uint64_t> start_ns) {
+  if (!moment.time_ns || !start_ns)
+    return fmt::format("record {}", WithCommas(moment.record.value_or(0)));
+  const uint64_t ns = *moment.time_ns > *start_ns ? *moment.time_ns - *start_ns : 0;
+  return fmt::format("{}.{:06} s", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
+}
+
 uint64_t PacketsOf(const ChunkSums& sums, Fate fate) {
   const auto found = sums.packets.find(fate);
   return found == sums.packets.end() ? 0 : found->second.packets;
@@ -64,7 +72,7 @@ std::string ReasonText(const Item& item) {
   return {};
 }
 
-std::string FateText(const ChunkNode& node, const GraphClock& clock) {
+std::string FateText(const ChunkNode& node, std::optional<uint64_t> start_ns) {
   std::string text = RowOf(node.fate).text;
   if (node.fate == ChunkFate::kStalled)
     text += node.stall ? ": waits for " + WaitsFor(*node.stall, "it") : ": after a stalled chunk";
@@ -73,7 +81,7 @@ std::string FateText(const ChunkNode& node, const GraphClock& clock) {
   if (node.culprit && node.fate == ChunkFate::kPartlyRead)
     text += ", rest overwritten by " + ToString(*node.culprit);
   const bool is_read = node.fate == ChunkFate::kRead && node.read;
-  if (is_read || node.left) text += " at " + clock.At(is_read ? *node.read : *node.left);
+  if (is_read || node.left) text += " at " + AtText(is_read ? *node.read : *node.left, start_ns);
   return text + ReasonText(node);
 }
 
@@ -110,7 +118,7 @@ Tone ToneOf(const ChunkRun& run) {
   return worst == Tone::kLost ? Tone::kPartly : worst;
 }
 
-GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
+GraphRow RowOf(const ChunkNode& node, std::optional<uint64_t> start_ns) {
   Remarks remarks;
   remarks.AddIf(node.origin == Origin::kScraped && node.complete, "scraped first");
   remarks.AddSums(node, [&] {
@@ -118,7 +126,7 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
     remarks.AddIf(node.unpatched && node.patches.late == 0, "a patch is missing");
     if (node.stalls > 0)
       remarks.AddIf(true, fmt::format("stalled {} from {}", Count(node.stalls, "read"),
-                                      clock.At(*node.stalled)));
+                                      AtText(*node.stalled, start_ns)));
     remarks.AddIf(!node.complete, "only scraped, never completed");
     remarks.AddCount(node.recommits, "re-commit");
     if (node.recommit_refused)
@@ -131,13 +139,13 @@ GraphRow RowOf(const ChunkNode& node, const GraphClock& clock) {
   return {node.id,
           node.id,
           ToneOf(node.fate, node),
-          clock.At(node.committed),
+          AtText(node.committed, start_ns),
           WithCommas(node.bytes),
           WithCommas(node.fragments),
-          remarks.After(FateText(node, clock))};
+          remarks.After(FateText(node, start_ns))};
 }
 
-GraphRow RowOf(const ChunkRun& run, const GraphClock& clock) {
+GraphRow RowOf(const ChunkRun& run, std::optional<uint64_t> start_ns) {
   Remarks remarks;
   remarks.AddSums(run, [&] {
     remarks.AddCount(run.unpatched, "chunk", " left unpatched");
@@ -150,13 +158,13 @@ GraphRow RowOf(const ChunkRun& run, const GraphClock& clock) {
   return {run.first,
           run.last,
           ToneOf(run),
-          clock.At(run.from),
+          AtText(run.from, start_ns),
           WithCommas(run.bytes),
           WithCommas(run.fragments),
           remarks.After(FateText(run))};
 }
 
-GraphRow RowOf(const ChunkGap& gap, const GraphClock&) {
+GraphRow RowOf(const ChunkGap& gap, std::optional<uint64_t>) {
   GraphRow row{.first = gap.first, .last = gap.last};
   row.fate = fmt::format("{} missing: {} never committed", row.ids(),
                          Count(gap.last - gap.first + 1, "chunk"));
@@ -164,13 +172,6 @@ GraphRow RowOf(const ChunkGap& gap, const GraphClock&) {
 }
 
 }  // namespace
-
-std::string GraphClock::At(const LogMoment& moment) const {
-  if (!moment.time_ns || !start_ns_)
-    return fmt::format("record {}", WithCommas(moment.record.value_or(0)));
-  const uint64_t ns = *moment.time_ns > *start_ns_ ? *moment.time_ns - *start_ns_ : 0;
-  return fmt::format("{}.{:06} s", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
-}
 
 std::string PacketsText(const FateTally& packets) {
   std::vector<std::string> parts;
@@ -197,8 +198,8 @@ std::string GraphRow::ids() const {
   return text;
 }
 
-GraphRow RowOf(const GraphItem& item, const GraphClock& clock) {
-  return std::visit([&](const auto& each) { return RowOf(each, clock); }, item);
+GraphRow RowOf(const GraphItem& item, std::optional<uint64_t> start_ns) {
+  return std::visit([&](const auto& each) { return RowOf(each, start_ns); }, item);
 }
 
 }  // namespace ringscope

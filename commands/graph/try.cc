@@ -48,10 +48,8 @@ void SetUp(CLI::App& app, TryArgs& args) {
   InGroup(app, "Buffer");
   AddCommaList(app, "--engine", args.engines, ParseEngineName, "ENGINE,...",
                "Buffer versions or paths of plug-ins (default: v2)");
-  AddParsed(
-      app, "--size", args.size,
-      [](std::string_view text) { return ParseSizeFrom(text, kPageBytes); }, "SIZE",
-      "Of the buffer, at least 4k, the default");
+  AddParsed(app, "--size", args.size, SizeFrom(kPageBytes), "SIZE",
+            "Of the buffer, at least 4k, the default");
   AddParsed(app, "--policy", args.policy, ParsePolicy, PolicyType(),
             "What a full buffer does (default: ring_buffer)");
   InGroup(app, kOutputGroup);

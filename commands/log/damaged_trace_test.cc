@@ -52,7 +52,7 @@ TEST_P(DamagedTraceTest, IsTakenByEveryCommandAndRepaired) {
   const auto trace = testing::ParsedJson(repaired.out)["traces"][0];
   EXPECT_EQ(trace["packets"], one.packets);
   EXPECT_EQ(trace["damage_count"], 1);
-  EXPECT_TRUE(Descriptors::BuiltIn().CanParse("Trace", wire::AsBytes(ReadFile(copy))));
+  EXPECT_TRUE(descriptors::CanParse("Trace", wire::AsBytes(ReadFile(copy))));
   const Ran again = RunCommand(VerifyCommand(), {copy});
   EXPECT_EQ(again.code, ExitCode::kClean);
   EXPECT_THAT(again.out, HasSubstr("a trace, whole"));

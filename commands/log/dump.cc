@@ -65,11 +65,11 @@ class RecordText {
   /// The message that the record has as bytes.
   std::string DecodedText(const OpBody& body) const {
     if (const auto* const config = std::get_if<TraceConfigRecord>(&body))
-      return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config->config));
+      return descriptors::Text("TraceConfig", wire::AsBytes(config->config));
     if (const auto* const source = std::get_if<DataSourceSetUp>(&body))
-      return Descriptors::BuiltIn().Text("DataSourceConfig", wire::AsBytes(source->config));
+      return descriptors::Text("DataSourceConfig", wire::AsBytes(source->config));
     if (const auto* const clone = std::get_if<CloneRequested>(&body))
-      return Descriptors::BuiltIn().Text("CloneSessionRequest", wire::AsBytes(clone->request));
+      return descriptors::Text("CloneSessionRequest", wire::AsBytes(clone->request));
     return {};
   }
 
@@ -90,7 +90,7 @@ class RecordText {
       if (!body || fragment.kind != FragmentKind::kWhole || is_empty) continue;
       Block("packet {");
       margin_ += "  ";
-      Block(Descriptors::BuiltIn().Text("TracePacket", *body));
+      Block(descriptors::Text("TracePacket", *body));
       margin_.resize(margin_.size() - 2);
       Block("}");
     }

@@ -286,9 +286,8 @@ void ReportConfigs(Report& report, const SessionSummary& session) {
     if (!event.Is<TraceConfigRecord>()) continue;
     std::string hex;
     AppendHex(hex, wire::AsBytes(event.detail));
-    Json& config = configs.emplace_back(
-        Json{{"bytes", hex},
-             {"text", Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(event.detail))}});
+    Json& config = configs.emplace_back(Json{
+        {"bytes", hex}, {"text", descriptors::Text("TraceConfig", wire::AsBytes(event.detail))}});
     if (event.session) config["session"] = *event.session;
   }
   report.Data("configs", std::move(configs));

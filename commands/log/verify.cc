@@ -76,7 +76,7 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
     RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
     if (!more) break;
     // Trace processor reads no more of a packet than it needs; other parsers refuse the whole file.
-    if (copy != nullptr && !Descriptors::BuiltIn().CanParse("TracePacket", packet.bytes)) {
+    if (copy != nullptr && !descriptors::CanParse("TracePacket", packet.bytes)) {
       ++left_out;
       continue;
     }

@@ -25,11 +25,6 @@ constexpr bool kCanLoad = true;
 constexpr const char* kBuildHint =
     "build the plug-in against this ringscope's ringscope/plugin_abi.h";
 
-/// dlopen without a '/' in its argument looks elsewhere.
-std::string LoadablePath(const std::string& path) {
-  return path.find('/') == std::string::npos ? "./" + path : path;
-}
-
 /// The error of dlopen, without the path that it begins with.
 std::string LoaderError(const std::string& path) {
   const char* const error = dlerror();
@@ -127,7 +122,9 @@ Result<std::shared_ptr<const Plugin>> Plugin::Load(const std::string& text) {
 
 Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::string& text) {
   const PluginName name = PluginName::Parse(text);
-  const std::string loadable = LoadablePath(name.file);
+  // dlopen without a '/' in its argument looks elsewhere.
+  const std::string loadable =
+      name.file.find('/') == std::string::npos ? "./" + name.file : name.file;
   const auto fail = [&](std::string found, std::string hint) {
     return Fail(ErrorCode::kUnsupported, std::move(found), {.path = text}, std::move(hint));
   };

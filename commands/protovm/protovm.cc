@@ -47,18 +47,17 @@ std::string CursorText(uint32_t cursor) {
 }
 
 /// Returns a path as text, and moves `message` to the message at its end.
-std::string PathText(std::span<const PathPart> path, const Descriptors& descriptors,
-                     std::string& message) {
+std::string PathText(std::span<const PathPart> path, std::string& message) {
   std::string text;
   const auto name_of = [&](uint32_t number) {
-    const std::string name = descriptors.FieldName(message, number);
+    const std::string name = descriptors::FieldName(message, number);
     return name.empty() ? std::to_string(number) : name;
   };
   for (const PathPart& part : path) {
     if (part.field_id) {
       text += fmt::format("{}{}{}", text.empty() ? " " : ".", name_of(*part.field_id),
                           part.is_repeated ? "[*]" : "");
-      const auto field = descriptors.FieldOf(message, *part.field_id);
+      const auto field = descriptors::FieldOf(message, *part.field_id);
       message = field ? field->message : std::string();
     } else if (part.array_index) {
       text += fmt::format("[{}]", *part.array_index);
@@ -81,14 +80,14 @@ std::string LevelText(uint32_t abort_level) {
 
 /// Returns an instruction as text, and moves the cursors as it does.
 std::string InstructionText(const Program& program, const Instruction& instruction,
-                            const Descriptors& descriptors, Cursors& cursors) {
+                            Cursors& cursors) {
   switch (instruction.op) {
     case OpCode::kNone:
       return "(no instruction)";
     case OpCode::kSelect:
       return fmt::format(
           "select {}{}{}", CursorText(instruction.cursor),
-          PathText(program.PathOf(instruction), descriptors,
+          PathText(program.PathOf(instruction),
                    instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst),
           instruction.create ? " create" : "");
     case OpCode::kRegLoad:
@@ -108,8 +107,7 @@ std::string InstructionText(const Program& program, const Instruction& instructi
 /// ("2.0.1": the second of those nested in the first of those nested in the third), nested
 /// instructions are indented.
 /// @param message type of the packets, whose fields are named; empty: fields have their numbers
-std::string ProgramText(const Program& program, const Descriptors& descriptors,
-                        const std::string& message) {
+std::string ProgramText(const Program& program, const std::string& message) {
   // Depth first, without recursion: a program may be as deep as it is large.
   struct Open {
     uint32_t index;
@@ -131,8 +129,8 @@ std::string ProgramText(const Program& program, const Descriptors& descriptors,
     Open next = std::move(open.back());
     open.pop_back();
     const Instruction& instruction = program.all()[next.index];
-    const std::string text = InstructionText(program, instruction, descriptors, next.cursors) +
-                             LevelText(instruction.abort_level);
+    const std::string text =
+        InstructionText(program, instruction, next.cursors) + LevelText(instruction.abort_level);
     const bool is_deep = next.indent > kMaxIndent;
     const auto places = program.PlacesOf(next.index);
     lines.push_back({is_deep ? "..." : fmt::format("{}", fmt::join(places, ".")),
@@ -312,7 +310,7 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
     if (programs.empty()) report.Print(fmt::format("{}: no programs\n", Printable(path)));
     for (const FoundProgram& found : programs) {
       const Program program(wire::AsBytes(found.program));
-      const std::string listing = ProgramText(program, Descriptors::BuiltIn(), found.message);
+      const std::string listing = ProgramText(program, found.message);
       const std::string origin = OriginText(found);
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
                                                 Count(program.all().size(), "instruction"),

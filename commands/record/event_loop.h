@@ -20,12 +20,14 @@
 
 namespace ringscope {
 
-/// CLOCK_BOOTTIME, the clock of a recording's times, in ns.
-inline uint64_t BootTimeNs() {
+/// Now, in ns.
+inline uint64_t ClockNs(clockid_t clock) {
   timespec now = {};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
+/// Now by the clock of a recording's times, in ns.
+inline uint64_t BootTimeNs() { return ClockNs(CLOCK_BOOTTIME); }
 
 /// Waits for descriptors and times, and calls their handlers. One thread. A handler is called only
 /// as long as the handle of its watch or timer exists.

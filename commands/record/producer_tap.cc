@@ -274,7 +274,7 @@ class ProducerTap : public Tap {
       recording_.log.Append(
           WriterRegistered{.producer = producer_, .writer = writer, .buffer = buffer});
     } else if (method == kUnregisterTraceWriter) {
-      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::UnregisterTraceWriter>(args));
+      RS_ASSIGN_OR_RETURN(const auto request, Decode<ipc::RegisterTraceWriter>(args));
       writers_.erase(CutToWriterId(request.writer));
       recording_.log.Append(
           WriterUnregistered{.producer = producer_, .writer = CutToWriterId(request.writer)});

@@ -405,11 +405,6 @@ Result<uint32_t> ParseMode(std::string_view text) {
   return UsageError("'{}' is not a set of permissions; write it like 0600 or 0666", text);
 }
 
-template <uint64_t kLeast>
-Result<uint64_t> ParseLeast(std::string_view text) {
-  return ParseSizeFrom(text, kLeast);
-}
-
 void SetUp(CLI::App& app, RecordArgs& args) {
   InGroup(app, "What to record");
   AddTexts(app, "PROGRAM", args.command, "PROGRAM",
@@ -443,15 +438,15 @@ void SetUp(CLI::App& app, RecordArgs& args) {
   AddFlag(app, "--no-payload", args.log.without_payload,
           "Leave out the content of packets, and keep their sizes, kinds, times and flags: no "
           "trace can be made of the log. Configs, names of producers, uids and pids are in it");
-  AddParsed(app, "--max-size", args.log.max_size, ParseLeast<kMinPart>, "SIZE",
+  AddParsed(app, "--max-size", args.log.max_size, SizeFrom(kMinPart), "SIZE",
             "Continue in another file, the next part, when one has this size (FILE.0001.tblog, "
             "...); naming one part to a command reads all of them");
-  AddParsed(app, "--keep", args.log.keep, ParseLeast<kMinBytes>, "SIZE",
+  AddParsed(app, "--keep", args.log.keep, SizeFrom(kMinBytes), "SIZE",
             "Keep about this much: remove the oldest part when a new one begins, for a recording "
             "of any length (without --max-size, parts are a sixteenth of it)");
   AddFlag(app, "--force", args.log.replace,
           "Replace an older recording of that name, with all of its parts");
-  AddParsed(app, "--queue", args.queue_bytes, ParseLeast<kMinBytes>, "SIZE",
+  AddParsed(app, "--queue", args.queue_bytes, SizeFrom(kMinBytes), "SIZE",
             "Memory for data that waits for a slow disk; more is dropped (default: 128MiB)");
   AddFormat(app, args.format, {Format::kText, Format::kJson});
   AddNumber(app, "--level", args.log.level, {kMinLevel, kMaxRecordLevel}, "N",

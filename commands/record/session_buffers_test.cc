@@ -195,7 +195,7 @@ TEST_F(SessionBuffersTest, UnknownBuffer_IsSaidOnce) {
 }
 
 TraceConfigFacts FactsOf(std::string_view text) {
-  const std::string config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x").value();
+  const std::string config = descriptors::Encode("TraceConfig", text, "x").value();
   return ReadTraceConfigFacts(wire::AsBytes(config));
 }
 

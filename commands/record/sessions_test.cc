@@ -336,7 +336,7 @@ TEST_F(Session, LifeOfADataSourceIsLogged) {
   producer.Invoke("ActivateTriggers", Encode(ipc::ActivateTriggers{{"a", "b"}}), true);
   ASSERT_TRUE(producer.Sync());
   service_.Command("p", {.clear_state = ipc::ClearIncrementalState{{1}}});
-  service_.Command("p", {.stop = ipc::StopDataSource{1}});
+  service_.Command("p", {.stop = ipc::NotifyDataSource{1}});
   ASSERT_TRUE(log_.WaitFor<DataSourceStopped>());
   producer.Invoke("NotifyDataSourceStopped", Encode(ipc::NotifyDataSource{1}), true);
   producer.Invoke("UnregisterDataSource", Encode(ipc::UnregisterDataSource{"other"}), true);

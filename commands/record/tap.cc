@@ -104,13 +104,9 @@ void Tap::MarkUnordered(const std::set<BufferId>& buffers) const {
 std::string TakeClockSnapshot() {
   std::string snapshot;
   for (const auto& [clock, id] : kSnapshotClocks) {
-    timespec now = {};
-    if (::clock_gettime(clock, &now) != 0) continue;
     std::string entry;
     wire::AppendUint(entry, proto::ClockSnapshot::Clock::kClockId, id);
-    wire::AppendUint(
-        entry, proto::ClockSnapshot::Clock::kTimestamp,
-        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec));
+    wire::AppendUint(entry, proto::ClockSnapshot::Clock::kTimestamp, ClockNs(clock));
     wire::AppendBytes(snapshot, proto::ClockSnapshot::kClocks, wire::AsBytes(entry));
   }
   wire::AppendUint(snapshot, proto::ClockSnapshot::kPrimaryTraceClock,

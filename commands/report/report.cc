@@ -359,7 +359,7 @@ Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions
   Report advice(context.console, Format::kJson, "advise");
   LogExaminations examinations(sessions);
   const auto add_session = [&]() -> Result<ExitCode> {
-    DescribedKinds kinds(Descriptors::BuiltIn());
+    DescribedKinds kinds;
     ExaminedSession session(context, sessions, {}, &kinds);
     const auto& events = session.run().Add<EventMarks>();
     RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());

@@ -86,7 +86,7 @@ Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& ou
   RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
   RemedyConfig config;
   config.with = [&](const std::vector<ConfigChange>& changes) {
-    return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "the config");
+    return descriptors::Encode("TraceConfig", ChangedConfig(text, changes), "the config");
   };
   const auto untried = [&](const Error& error) {
     run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
@@ -470,13 +470,6 @@ Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
   return all;
 }
 
-/// Examines one input. An error names its file.
-Result<Examinations> ExamineOne(Context& context, const std::string& path,
-                                const ReplayChoices& choices, std::optional<uint64_t> session,
-                                std::vector<std::string>& passed_over) {
-  return InFile(path, ExamineInput(context, path, choices, session, passed_over));
-}
-
 /// Examines a log together with the trace that came out of it: each shows what the other does not.
 /// @return nullopt: the paths are not a log and its trace
 std::optional<Examinations> ExaminePair(Context& context, const std::vector<std::string>& paths,
@@ -492,7 +485,7 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
   Streams silent{context.console.streams().out, ignored, {}, true};
   Console console(silent);
   Context muted{console, context.threads, context.files};
-  Result<Examinations> examined = ExamineOne(muted, paths[is_first ? 0 : 1], both, session, none);
+  Result<Examinations> examined = ExamineInput(muted, paths[is_first ? 0 : 1], both, session, none);
   if (!examined) return std::nullopt;
   return *std::move(examined);
 }
@@ -509,8 +502,9 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
   if (auto both = ExaminePair(context, paths, choices, session))
     return ExaminedInputs{*std::move(both), false, std::move(passed_over)};
   if (paths.size() == 1) {
-    RS_ASSIGN_OR_RETURN(Examinations one,
-                        ExamineOne(context, paths.front(), choices, session, passed_over));
+    RS_ASSIGN_OR_RETURN(
+        Examinations one,
+        InFile(paths.front(), ExamineInput(context, paths.front(), choices, session, passed_over)));
     return ExaminedInputs{std::move(one), false, std::move(passed_over)};
   }
   std::ranges::sort(paths);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/session/examined.h"
+#include "commands/shell/options.h"
 #include "commands/shell/values.h"
 #include "core/base/text.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "commands/shell/command.h"
-#include "commands/shell/options.h"
 #include "commands/view/report.h"
 #include "core/examine/examination.h"
 

@@ -2,7 +2,6 @@
 #define RINGSCOPE_COMMANDS_SESSION_LOSS_VIEW_H_
 
 #include <string>
-#include <vector>
 
 #include "commands/shell/console.h"
 #include "commands/view/json_fields.h"

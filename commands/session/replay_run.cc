@@ -91,7 +91,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
   AddParsed(app, names.prefix + "protovm", choices.session.run_programs, ParseOnOff,
             ValueType({"on", "off"}),
             "Run the programs of data sources (ProtoVM): on or off (default: on)");
-  if (names.config) AddConfig(app, choices.config, kConfigToReplay);
+  if (names.config) AddText(app, "--config", choices.config, kFileType, kConfigToReplay);
 }
 
 std::string BuffersText(const ReplayOutcome& outcome) {

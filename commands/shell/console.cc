@@ -59,9 +59,9 @@ Status Console::Flush() {
   return status_;
 }
 
-Status Console::ResultsSink::Write(Bytes bytes) {
-  console_.Print(wire::AsText(bytes));
-  return console_.status_;
+Status Console::Write(Bytes bytes) {
+  Print(wire::AsText(bytes));
+  return status_;
 }
 
 bool Console::UsesColor(const OutputStream& stream) const {

@@ -63,11 +63,12 @@ struct ConsoleOptions {
 /// A width that no text has: lines are not broken.
 inline constexpr size_t kUnbroken = 1 << 20;
 
-/// Results to standard output, everything else to standard error.
-class Console {
+/// Results to standard output, everything else to standard error. As a sink it is standard output,
+/// after what was printed so far.
+class Console : public ByteSink {
  public:
   explicit Console(Streams& streams) : streams_(streams) {}
-  ~Console();
+  ~Console() override;
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
@@ -85,8 +86,9 @@ class Console {
   void PrintParagraph(std::string_view text, std::string_view mark = {}) {
     Print(Wrap(text, mark, 0, width()) + "\n");
   }
-  /// Standard output as a sink, after what was printed so far. Its errors are returned.
-  ByteSink& results() { return results_; }
+  using ByteSink::Write;
+  /// Prints, and returns the first error of standard output so far.
+  Status Write(Bytes bytes) override;
   /// Writes out what is pending; the first error of standard output so far.
   Status Flush();
 
@@ -113,22 +115,11 @@ class Console {
   void ShowProgressOn(Console& other) { progress_on_ = &other; }
 
  private:
-  class ResultsSink : public ByteSink {
-   public:
-    explicit ResultsSink(Console& console) : console_(console) {}
-    using ByteSink::Write;
-    Status Write(Bytes bytes) override;
-
-   private:
-    Console& console_;
-  };
-
   bool UsesColor(const OutputStream& stream) const;
   void WriteMessage(std::string_view kind, const char* color, std::string_view text);
 
   Streams& streams_;
   ConsoleOptions options_;
-  ResultsSink results_{*this};
   std::string pending_;
   Status status_;
   bool progress_shown_ = false;

@@ -78,7 +78,7 @@ TEST(Console, LinesOfAListing_AreBrokenOnATerminalOnly) {
 TEST(Console, Output_IsWrittenInOrderAndErrorsStay) {
   MemoryRun run;
   run.console.Print("a");
-  ASSERT_TRUE(run.console.results().Write(std::string_view("b")));
+  ASSERT_TRUE(run.console.Write(std::string_view("b")));
   run.console.Print("c");
   ASSERT_TRUE(run.console.Flush());
   EXPECT_EQ(run.out.text, "abc");

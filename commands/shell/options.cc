@@ -56,7 +56,7 @@ class ResultsFile : public OutputFile {
  public:
   explicit ResultsFile(Console& console) : console_(console) {}
   using ByteSink::Write;
-  Status Write(Bytes bytes) override { return console_.results().Write(bytes); }
+  Status Write(Bytes bytes) override { return console_.Write(bytes); }
   Status Commit() override { return console_.Flush(); }
   const std::string& path() const override { return path_; }
 
@@ -290,10 +290,6 @@ Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
   return FindInputKind(std::move(source));
 }
 
-void AddConfig(CLI::App& app, std::string& config, const std::string& what) {
-  AddText(app, "--config", config, kFileType, what);
-}
-
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path) {
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenInput(context, path));
   return ReadConfigFile(std::move(source));
@@ -306,12 +302,12 @@ Result<ConfigFile> ReadConfigFile(std::unique_ptr<ByteSource> source) {
   ConfigFile config;
   if (KindOfStart(start) == InputKind::kConfig) {
     RS_ASSIGN_OR_RETURN(config.bytes, ReadAll(*source, kMaxConfig));
-    config.text = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config.bytes));
+    config.text = descriptors::Text("TraceConfig", wire::AsBytes(config.bytes));
     return config;
   }
   RS_ASSIGN_OR_RETURN(config.text, ReadText(*source, kMaxConfig, "a trace config",
                                             "expected protobuf's text format"));
-  auto bytes = Descriptors::BuiltIn().Encode("TraceConfig", config.text, source->path());
+  auto bytes = descriptors::Encode("TraceConfig", config.text, source->path());
   if (!bytes) {
     Error error = std::move(bytes).error();
     const bool is_unknown = error.message.find("has no field named") != std::string::npos;

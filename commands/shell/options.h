@@ -133,10 +133,6 @@ void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
 
-/// Adds --config FILE.
-/// @param what the config is for
-void AddConfig(CLI::App& app, std::string& config, const std::string& what);
-
 /// Opens a file that a command line names, or for "-" the run's standard input.
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
 /// Opens an input, and finds its kind.

@@ -47,6 +47,14 @@ Result<uint64_t> ParsePositiveDuration(std::string_view text);
 /// A decimal number of at most `max`.
 Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
 
+// The same two for options.
+inline auto SizeFrom(uint64_t least) {
+  return [least](std::string_view text) { return ParseSizeFrom(text, least); };
+}
+inline auto NumberUpTo(uint64_t max) {
+  return [max](std::string_view text) { return ParseNumber(text, max); };
+}
+
 /// "2:17"
 Result<SequenceKey> ParseSequence(std::string_view text);
 

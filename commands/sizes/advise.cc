@@ -30,8 +30,8 @@ void SetUp(CLI::App& app, AdviseArgs& args) {
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
   InGroup(app, kOutputGroup);
-  AddConfig(
-      app, args.config,
+  AddText(
+      app, "--config", args.config, kFileType,
       "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
       "marked. The file also gives the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kDiff});

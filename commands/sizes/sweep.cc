@@ -43,7 +43,7 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       app, "--engines", choices.engines, ParseEngineName, "ENGINE,...",
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
-  AddConfig(app, args.config, kConfigToReplay);
+  AddText(app, "--config", args.config, kFileType, kConfigToReplay);
   AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");

@@ -130,7 +130,7 @@ Status Producer::RemoveWriter(SharedMemoryWriter* writer) {
   RS_RETURN_IF_ERROR(Commit());
   const WriterId id = writer->id();
   writers_.erase(id);
-  return Invoke("UnregisterTraceWriter", Encode(ipc::UnregisterTraceWriter{Raw(id)}));
+  return Invoke("UnregisterTraceWriter", Encode(ipc::RegisterTraceWriter{.writer = Raw(id)}));
 }
 
 std::optional<smb::ChunkPlace> Producer::FindFreeChunk() {

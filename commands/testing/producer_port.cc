@@ -45,7 +45,7 @@ void ProducerPort::OnRequest(ClientRequest& request) {
     writers_[id] = buffer;
     service_.Announce(WriterRegistered{.producer = id_, .writer = id, .buffer = buffer});
   } else if (request.method == kUnregisterTraceWriter) {
-    const auto writer = Decode<ipc::UnregisterTraceWriter>(request.args);
+    const auto writer = Decode<ipc::RegisterTraceWriter>(request.args);
     const WriterId id{static_cast<uint16_t>(writer.writer)};
     writers_.erase(id);
     service_.Announce(WriterUnregistered{.producer = id_, .writer = id});

@@ -229,7 +229,7 @@ void TracingService::StopInstance(SourceInstance& instance) {
   const bool waits = instance.notifies_stop && instance.state != InstanceState::kConfigured;
   instance.state = waits ? InstanceState::kStopping : InstanceState::kStopped;
   if (ProducerPort* const producer = FindProducer(instance.producer))
-    producer->SendCommand({.stop = ipc::StopDataSource{instance.id}});
+    producer->SendCommand({.stop = ipc::NotifyDataSource{instance.id}});
 }
 
 void TracingService::DisableTracing(TracingSession& session) {

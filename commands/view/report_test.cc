@@ -193,7 +193,7 @@ TEST(Report, ToAFile_HasNoColours) {
   MemoryRun run, file;
   run.out.terminal = true;
   Report report(run.console, Format::kText, "test");
-  report.WriteTo(file.console.results());
+  report.WriteTo(file.console);
   report.Heading("Title");
   EXPECT_TRUE(report.Finish());
   EXPECT_EQ(file.Output(), "\nTitle\n");

@@ -77,7 +77,7 @@ std::string ValueAt(const TextPlace& place, std::string_view config) {
 
 void Apply(const ConfigChange& change, std::string& config) {
   const std::vector<TextStep> steps = StepsOf(change.path);
-  const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, steps);
+  const auto place = descriptors::FindInText("TraceConfig", config, steps);
   if (!place)  // of a trace: its config is not that of the known fields
     return AppendLines(config, CommentLines(fmt::format("to be changed: {}: {}; {}", change.path,
                                                         change.value, ReasonOf(change)),
@@ -114,7 +114,7 @@ void Apply(const ConfigChange& change, std::string& config) {
 }  // namespace
 
 std::string ReusableConfig(Bytes config) {
-  std::istringstream text(Descriptors::BuiltIn().Text("TraceConfig", config));
+  std::istringstream text(descriptors::Text("TraceConfig", config));
   std::string kept;
   for (std::string line; std::getline(text, line);)
     if (!line.starts_with("trace_uuid_msb:") && !line.starts_with("trace_uuid_lsb:"))
@@ -131,7 +131,7 @@ std::string ChangedConfig(std::string_view config, const std::vector<ConfigChang
 void SetPresentValues(std::string_view config, std::vector<ConfigChange>& changes) {
   for (ConfigChange& change : changes) {
     const std::vector<TextStep> steps = StepsOf(change.path);
-    const auto place = Descriptors::BuiltIn().FindInText("TraceConfig", config, steps);
+    const auto place = descriptors::FindInText("TraceConfig", config, steps);
     if (place && place->steps == steps.size()) change.was = ValueAt(*place, config);
   }
 }

@@ -117,8 +117,7 @@ flush_period_ms: 500
 
 TEST(ChangedConfig, TheUuidOfASessionIsNotReused) {
   const std::string config =
-      Descriptors::BuiltIn()
-          .Encode("TraceConfig", "duration_ms: 5 trace_uuid_msb: 1 trace_uuid_lsb: 2", "x")
+      descriptors::Encode("TraceConfig", "duration_ms: 5 trace_uuid_msb: 1 trace_uuid_lsb: 2", "x")
           .value();
   EXPECT_EQ(ReusableConfig(wire::AsBytes(config)), "duration_ms: 5\n");
 }

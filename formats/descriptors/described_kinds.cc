@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 namespace {
@@ -191,7 +192,7 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   const std::pair key{most->first, counts.size() > 1 || has_compact};
   const auto known = of_ftrace_.find(key);
   if (known != of_ftrace_.end()) return known->second;
-  std::string name = descriptors_.FieldName("FtraceEvent", key.first);
+  std::string name = descriptors::FieldName("FtraceEvent", key.first);
   if (name.empty()) name = fmt::format("event {}", key.first);
   const uint32_t kind = Number(key.second ? name + " and others" : name);
   if (of_ftrace_.size() < kMaxKinds) of_ftrace_[key] = kind;

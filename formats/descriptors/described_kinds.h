@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/perfetto/packet_facts.h"
-#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 
@@ -26,9 +25,6 @@ class DescribedKinds : public PacketKinds {
   static constexpr size_t kLongestName = 64;       // bytes; longer ones are cut
   /// Events of a bundle that decide its kind: the first ones.
   static constexpr size_t kEventsRead = 64;
-
-  /// @param descriptors must outlive this
-  explicit DescribedKinds(const Descriptors& descriptors) : descriptors_(descriptors) {}
 
   uint32_t Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts, Bytes content,
                Bytes packet) override;
@@ -56,7 +52,6 @@ class DescribedKinds : public PacketKinds {
   Sequence& Of(const std::pair<BufferId, SequenceKey>& key);
   uint32_t Number(std::string_view name);
 
-  const Descriptors& descriptors_;
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
   std::pair<BufferId, SequenceKey> last_key_;  // of the packet before
   Sequence* last_ = nullptr;

@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "core/perfetto/fields.h"
+#include "formats/descriptors/descriptors.h"
 
 namespace ringscope {
 namespace {
 
 /// The bytes of a packet that is given as text.
 std::string PacketOfText(std::string_view text) {
-  return Descriptors::BuiltIn().Encode("TracePacket", text, "packet").value();
+  return descriptors::Encode("TracePacket", text, "packet").value();
 }
 
 class DescribedKindsTest : public ::testing::Test {
@@ -27,7 +28,7 @@ class DescribedKindsTest : public ::testing::Test {
     return kinds_.NameOf(kinds_.Add(BufferId{0}, chunk, facts, content, wire::AsBytes(packet)));
   }
 
-  DescribedKinds kinds_{Descriptors::BuiltIn()};
+  DescribedKinds kinds_;
 };
 
 TEST_F(DescribedKindsTest, TrackEvents_HaveCategoryAndName) {
@@ -88,10 +89,9 @@ TEST_F(DescribedKindsTest, CutPackets_HaveOneIfItIsKnown) {
 
 // The core has the names of packets' contents, as it has no descriptors.
 TEST(ContentNames, AreThoseOfTheDescriptors) {
-  const Descriptors& descriptors = Descriptors::BuiltIn();
   size_t named = 0;
   for (uint32_t field = 1; field < 1000; ++field) {
-    const std::string name = descriptors.FieldName("TracePacket", field);
+    const std::string name = descriptors::FieldName("TracePacket", field);
     std::string packet;
     wire::AppendUint(packet, field, 1);
     if (name.empty() || ReadPacketFacts(wire::AsBytes(packet)).content == 0) continue;

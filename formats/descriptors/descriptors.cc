@@ -68,11 +68,6 @@ using google::protobuf::TextFormat;
 constexpr const char* kPerfettoPackage = "perfetto.protos";
 constexpr int kDeepestText = 64;  // messages inside each other
 
-bool ParseSet(Bytes bytes, FileDescriptorSet& set) {
-  return bytes.size() <= INT_MAX &&
-         set.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-}
-
 /// The part of a message that is between quotes, the nth from 0.
 std::string QuotedPart(const std::string& text, int nth) {
   size_t end = 0;
@@ -179,10 +174,12 @@ std::string NameOf(const MessageType& message) {
   return name.starts_with(package) ? name.substr(package.size()) : name;
 }
 
-}  // namespace
-
-struct Descriptors::Pool {
-  explicit Pool(FileDescriptorSet set) {
+/// The messages that are known.
+struct Pool {
+  Pool() {
+    FileDescriptorSet set;
+    const Bytes bytes = EmbeddedDescriptorSet();
+    set.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
     for (FileDescriptorProto& file : *set.mutable_file()) {
       for (auto& message : *file.mutable_message_type()) TakeMessagesStringsAsBytes(message);
       TakeStringsAsBytes(*file.mutable_extension());
@@ -196,53 +193,48 @@ struct Descriptors::Pool {
       return found;
     return pool.FindMessageTypeByName(std::string(name));
   }
+  std::unique_ptr<Message> New(const MessageType* type) const {
+    return std::unique_ptr<Message>(messages.GetPrototype(type)->New());
+  }
 
-  mutable google::protobuf::SimpleDescriptorDatabase files;  // its look-ups are not const
+  google::protobuf::SimpleDescriptorDatabase files;
   google::protobuf::DescriptorPool pool{&files};
   mutable google::protobuf::DynamicMessageFactory messages{&pool};
 };
 
-Descriptors::Descriptors(std::unique_ptr<Pool> pool) : pool_(std::move(pool)) {}
-Descriptors::~Descriptors() = default;
-
-const Descriptors& Descriptors::BuiltIn() {
-  static const Descriptors built_in(nullptr);
-  return built_in;
+/// Returns the only pool, which the first look-up makes.
+const Pool& BuiltInPool() {
+  static const Pool pool;
+  return pool;
 }
 
-const Descriptors::Pool& Descriptors::pool() const {
-  std::call_once(parsed_, [&] {
-    if (pool_ != nullptr) return;
-    FileDescriptorSet set;
-    ParseSet(EmbeddedDescriptorSet(), set);
-    pool_ = std::make_unique<Pool>(std::move(set));
-  });
-  return *pool_;
-}
+}  // namespace
 
-std::string Descriptors::FieldName(std::string_view message, uint32_t number) const {
+namespace descriptors {
+
+std::string FieldName(std::string_view message, uint32_t number) {
   const std::optional<DescribedField> field = FieldOf(message, number);
   return field ? field->name : std::string();
 }
 
-std::optional<DescribedField> Descriptors::FieldOf(std::string_view message,
-                                                   uint32_t number) const {
-  const MessageType* const type = pool().Find(message);
+std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) {
+  const MessageType* const type = BuiltInPool().Find(message);
   if (type == nullptr || number > INT_MAX) return std::nullopt;
   const FieldDescriptor* field = type->FindFieldByNumber(static_cast<int>(number));
-  if (field == nullptr) field = pool().pool.FindExtensionByNumber(type, static_cast<int>(number));
+  if (field == nullptr)
+    field = BuiltInPool().pool.FindExtensionByNumber(type, static_cast<int>(number));
   if (field == nullptr) return std::nullopt;
   return DescribedField{std::string(field->name()), field->message_type() == nullptr
                                                         ? std::string()
                                                         : NameOf(*field->message_type())};
 }
 
-Result<std::string> Descriptors::Encode(std::string_view message, std::string_view text,
-                                        const std::string& path) const {
-  const MessageType* const type = pool().Find(message);
+Result<std::string> Encode(std::string_view message, std::string_view text,
+                           const std::string& path) {
+  const MessageType* const type = BuiltInPool().Find(message);
   if (type == nullptr)
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
-  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  const std::unique_ptr<Message> parsed = BuiltInPool().New(type);
   TextErrors errors;
   errors.names_must_be_known = true;
   TextFormat::Parser parser;
@@ -264,11 +256,11 @@ Result<std::string> Descriptors::Encode(std::string_view message, std::string_vi
   return parsed->SerializePartialAsString();
 }
 
-std::optional<TextPlace> Descriptors::FindInText(std::string_view message, std::string_view text,
-                                                 const std::vector<TextStep>& path) const {
-  const MessageType* type = pool().Find(message);
+std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
+                                    const std::vector<TextStep>& path) {
+  const MessageType* type = BuiltInPool().Find(message);
   if (type == nullptr) return std::nullopt;
-  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  const std::unique_ptr<Message> parsed = BuiltInPool().New(type);
   TextErrors errors;
   TextFormat::ParseInfoTree root;
   TextFormat::Parser parser;
@@ -300,23 +292,25 @@ std::optional<TextPlace> Descriptors::FindInText(std::string_view message, std::
   return place;
 }
 
-bool Descriptors::CanParse(std::string_view message, Bytes bytes) const {
-  const MessageType* const type = pool().Find(message);
+bool CanParse(std::string_view message, Bytes bytes) {
+  const MessageType* const type = BuiltInPool().Find(message);
   if (type == nullptr || bytes.size() > INT_MAX) return false;
   google::protobuf::Arena arena;
-  Message* const parsed = pool().messages.GetPrototype(type)->New(&arena);
+  Message* const parsed = BuiltInPool().messages.GetPrototype(type)->New(&arena);
   return parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-std::string Descriptors::Text(std::string_view message, Bytes bytes) const {
+std::string Text(std::string_view message, Bytes bytes) {
   constexpr const char* kMalformed = "# what follows cannot be parsed\n";
-  const MessageType* const type = pool().Find(message);
+  const MessageType* const type = BuiltInPool().Find(message);
   if (type == nullptr || bytes.size() > INT_MAX) return kMalformed;
-  const std::unique_ptr<Message> parsed(pool().messages.GetPrototype(type)->New());
+  const std::unique_ptr<Message> parsed = BuiltInPool().New(type);
   const bool is_whole = parsed->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
   std::string text;
   TextFormat::Printer().PrintToString(*parsed, &text);
   return is_whole ? text : text + kMalformed;
 }
+
+}  // namespace descriptors
 
 }  // namespace ringscope

@@ -2,8 +2,6 @@
 #define RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIPTORS_H_
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,47 +29,33 @@ struct TextPlace {
   size_t steps = 0;           // how many of the path's steps there are
 };
 
-/// Names and types of the fields of Perfetto's messages, and messages as text. Safe from all
-/// threads.
-class Descriptors {
- public:
-  /// Returns those of core/perfetto's .proto files, parsed at the first look-up.
-  static const Descriptors& BuiltIn();
-  ~Descriptors();
+/// Names and types of the fields of Perfetto's messages, and messages as text: those of
+/// core/perfetto's .proto files, parsed at the first look-up. Safe from all threads. Messages are
+/// named without their package: "TraceConfig"; one of another package with it.
+namespace descriptors {
 
-  /// Messages are named without their package: "TraceConfig"; one of another package with it.
+/// Returns the name of a field, or an empty text.
+std::string FieldName(std::string_view message, uint32_t number);
+/// Returns a field, if it is known.
+std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number);
 
-  /// Returns the name of a field, or an empty text.
-  std::string FieldName(std::string_view message, uint32_t number) const;
-  /// Returns a field, if it is known.
-  std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number) const;
+/// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt
+/// names path, line, column and what was expected.
+Result<std::string> Encode(std::string_view message, std::string_view text,
+                           const std::string& path);
+/// Returns a message in text format, a field per line, with a comment where it is malformed.
+std::string Text(std::string_view message, Bytes bytes);
 
-  /// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt
-  /// names path, line, column and what was expected.
-  Result<std::string> Encode(std::string_view message, std::string_view text,
-                             const std::string& path) const;
-  /// Returns a message in text format, a field per line, with a comment where it is malformed.
-  std::string Text(std::string_view message, Bytes bytes) const;
+/// Returns true if protobuf's own parser can read the message, and all messages in it that are
+/// known.
+bool CanParse(std::string_view message, Bytes bytes);
 
-  /// Returns true if protobuf's own parser can read the message, and all messages in it that are
-  /// known.
-  bool CanParse(std::string_view message, Bytes bytes) const;
+/// Finds a field in a message's text, or as much of the way as there is; nullopt if it cannot be
+/// parsed.
+std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
+                                    const std::vector<TextStep>& path);
 
-  /// Finds a field in a message's text, or as much of the way as there is; nullopt if it cannot be
-  /// parsed.
-  std::optional<TextPlace> FindInText(std::string_view message, std::string_view text,
-                                      const std::vector<TextStep>& path) const;
-
- private:
-  struct Pool;
-
-  explicit Descriptors(std::unique_ptr<Pool> pool);
-  /// The built-in ones are parsed by the first who needs them.
-  const Pool& pool() const;
-
-  mutable std::once_flag parsed_;
-  mutable std::unique_ptr<Pool> pool_;
-};
+}  // namespace descriptors
 
 /// The FileDescriptorSet that protoc made of core/perfetto's .proto files when ringscope was built.
 Bytes EmbeddedDescriptorSet();

@@ -22,7 +22,7 @@ namespace pb = google::protobuf;
 using ::testing::HasSubstr;
 
 std::string ConfigText(const std::string& config) {
-  return Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config));
+  return descriptors::Text("TraceConfig", wire::AsBytes(config));
 }
 
 /// A message with some of its fields set, chosen by chance.
@@ -87,7 +87,6 @@ void FillByChance(pb::Message& message, std::mt19937& random, int depth) {
 
 // Encode and Text are compared with the library's own view of the descriptors.
 TEST(Descriptors, EveryMessage_AsTextAndBack) {
-  const Descriptors& descriptors = Descriptors::BuiltIn();
   pb::FileDescriptorSet set;
   const Bytes embedded = EmbeddedDescriptorSet();
   ASSERT_TRUE(set.ParseFromArray(embedded.data(), static_cast<int>(embedded.size())));
@@ -109,8 +108,8 @@ TEST(Descriptors, EveryMessage_AsTextAndBack) {
     const std::unique_ptr<pb::Message> message(factory.GetPrototype(type)->New());
     FillByChance(*message, random, 0);
     const std::string bytes = message->SerializeAsString();
-    const std::string text = descriptors.Text(name, wire::AsBytes(bytes));
-    const auto encoded = descriptors.Encode(name, text, name);
+    const std::string text = descriptors::Text(name, wire::AsBytes(bytes));
+    const auto encoded = descriptors::Encode(name, text, name);
     ASSERT_TRUE(encoded) << encoded.error().ToString() << "\n" << text;
     const std::unique_ptr<pb::Message> again(message->New());
     ASSERT_TRUE(again->ParseFromString(*encoded));
@@ -120,7 +119,7 @@ TEST(Descriptors, EveryMessage_AsTextAndBack) {
 
 TEST(Descriptors, AllConfigsOfTheCaptures_AreRead) {
   for (const std::string& file : ListTestdata("captures", ".pbtxt")) {
-    const auto config = Descriptors::BuiltIn().Encode("TraceConfig", ReadTestdata(file), file);
+    const auto config = descriptors::Encode("TraceConfig", ReadTestdata(file), file);
     EXPECT_TRUE(config) << config.error().ToString();
   }
 }
@@ -151,7 +150,7 @@ TEST(Descriptors, Text_NamesFieldsAndValues) {
 
 TEST(Descriptors, Encode_OfFieldsWithNumbers) {
   const auto encode = [](std::string_view text) {
-    return Descriptors::BuiltIn().Encode("TraceConfig", text, "x");
+    return descriptors::Encode("TraceConfig", text, "x");
   };
   const std::string buffer = Sub(1, Uint(1, 64));
   // A field of a known number has its number's meaning, others are left out.
@@ -194,21 +193,21 @@ TEST(Descriptors, Depth_IsLimited) {
     numbered += "900 {";
   }
   EXPECT_FALSE(ConfigText(unknown).empty());
-  EXPECT_THAT(Descriptors::BuiltIn().Text("DebugAnnotation.NestedValue", wire::AsBytes(nested)),
+  EXPECT_THAT(descriptors::Text("DebugAnnotation.NestedValue", wire::AsBytes(nested)),
               ::testing::Not(::testing::IsEmpty()));
-  EXPECT_FALSE(Descriptors::BuiltIn().Encode("DebugAnnotation.NestedValue", text, "x"));
-  EXPECT_FALSE(Descriptors::BuiltIn().Encode("TraceConfig", numbered, "x"));
+  EXPECT_FALSE(descriptors::Encode("DebugAnnotation.NestedValue", text, "x"));
+  EXPECT_FALSE(descriptors::Encode("TraceConfig", numbered, "x"));
 }
 
 TEST(Descriptors, Encode_TakesAllOfTheTextFormat) {
-  const auto config = Descriptors::BuiltIn().Encode("TraceConfig", R"(
+  const auto config = descriptors::Encode("TraceConfig", R"(
       # a comment
       buffers { size_kb: 0x10; fill_policy: DISCARD, name: "a" 'b' }  # joined
       buffers: < size_kb: 8 fill_policy: 1 >
       data_sources: [ { config { name: "x" ftrace_config { ftrace_events: ["a", "b"] } } }, {} ]
       trace_uuid_msb: -3
       write_into_file: true)",
-                                                    "x");
+                                          "x");
   ASSERT_TRUE(config) << config.error().ToString();
   EXPECT_EQ(*config, Sub(1, Uint(1, 16) + Uint(4, 2) + Sub(7, "ab")) +
                          Sub(1, Uint(1, 8) + Uint(4, 1)) +
@@ -218,10 +217,10 @@ TEST(Descriptors, Encode_TakesAllOfTheTextFormat) {
 
 TEST(Descriptors, Encode_Extensions) {
   const std::string text = "[perfetto.protos.ChromeTrackEvent.chrome_app_state]: 1";
-  const auto event = Descriptors::BuiltIn().Encode("TrackEvent", text, "x");
+  const auto event = descriptors::Encode("TrackEvent", text, "x");
   ASSERT_TRUE(event) << event.error().ToString();
   EXPECT_EQ(*event, Uint(1000, 1));
-  EXPECT_THAT(Descriptors::BuiltIn().Text("TrackEvent", wire::AsBytes(*event)),
+  EXPECT_THAT(descriptors::Text("TrackEvent", wire::AsBytes(*event)),
               HasSubstr("[perfetto.protos.ChromeTrackEvent.chrome_app_state]: "));
 }
 
@@ -247,7 +246,7 @@ TEST(Descriptors, Encode_ErrorsNameLineColumnAndWhatWasExpected) {
       {"duration_ms: 99999999999", "x:1: column 14: integer out of range (99999999999)"},
   };
   for (const auto& [text, expected] : cases) {
-    const auto config = Descriptors::BuiltIn().Encode("TraceConfig", text, "x");
+    const auto config = descriptors::Encode("TraceConfig", text, "x");
     ASSERT_FALSE(config) << text;
     EXPECT_THAT(config.error().ToString(), HasSubstr(expected)) << text;
   }

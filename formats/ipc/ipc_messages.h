@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -51,15 +50,13 @@ struct RegisterDataSource {
 struct UnregisterDataSource {
   std::string name;
 };
+/// RegisterTraceWriter, and UnregisterTraceWriter, which has no buffer.
 struct RegisterTraceWriter {
   uint64_t writer = 0;
   uint64_t target_buffer = 0;
 };
-struct UnregisterTraceWriter {
-  uint64_t writer = 0;
-};
 
-/// NotifyDataSourceStarted and NotifyDataSourceStopped.
+/// NotifyDataSourceStarted and NotifyDataSourceStopped, and the command StopDataSource.
 struct NotifyDataSource {
   uint64_t instance = 0;
 };
@@ -80,9 +77,6 @@ struct DataSourceInstance {
 struct SetupTracing {
   uint64_t page_size_kb = 0;
 };
-struct StopDataSource {
-  uint64_t instance = 0;
-};
 struct FlushCommand {
   uint64_t request_id = 0;
   std::vector<uint64_t> instances = {};
@@ -94,7 +88,7 @@ struct ClearIncrementalState {
 /// A reply of GetAsyncCommand: one of these, or a command that is not read.
 struct AsyncCommand {
   std::optional<DataSourceInstance> start;
-  std::optional<StopDataSource> stop;
+  std::optional<NotifyDataSource> stop;
   std::optional<SetupTracing> setup_tracing;
   std::optional<FlushCommand> flush;
   std::optional<DataSourceInstance> set_up;
@@ -197,7 +191,6 @@ void Fields(auto& field, Like<RegisterTraceWriter> auto& m) {
   field(1, m.writer);
   field(2, m.target_buffer);
 }
-void Fields(auto& field, Like<UnregisterTraceWriter> auto& m) { field(1, m.writer); }
 void Fields(auto& field, Like<NotifyDataSource> auto& m) { field(1, m.instance); }
 void Fields(auto& field, Like<ActivateTriggers> auto& m) { field(1, m.names); }
 void Fields(auto& field, Like<DataSourceConfig> auto& m) {
@@ -211,7 +204,6 @@ void Fields(auto& field, Like<DataSourceInstance> auto& m) {
   field(2, m.config);
 }
 void Fields(auto& field, Like<SetupTracing> auto& m) { field(1, m.page_size_kb); }
-void Fields(auto& field, Like<StopDataSource> auto& m) { field(1, m.instance); }
 void Fields(auto& field, Like<FlushCommand> auto& m) {
   field(1, m.instances);
   field(2, m.request_id);

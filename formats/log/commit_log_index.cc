@@ -155,17 +155,14 @@ std::optional<uint64_t> IndexRecords(Bytes content) {
   return first && first->number == kIndexRecords ? first->value : 0;
 }
 
-Result<std::vector<SeekEntry>> DecodeSeekTable(Bytes content) {
-  const auto refuse = [](const char* why) { return Fail(ErrorCode::kCorrupt, why); };
-  if (content.size() < kSeekTableFooterSize) return refuse("the seek table is too short");
+std::optional<std::vector<SeekEntry>> DecodeSeekTable(Bytes content) {
+  if (content.size() < kSeekTableFooterSize) return std::nullopt;
   const Bytes footer = content.last(kSeekTableFooterSize);
   const Bytes table = content.first(content.size() - kSeekTableFooterSize);
   const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer.data());
-  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic)
-    return refuse("the seek table does not end with its magic number");
-  if (footer[4] != kSeekTableDescriptor) return refuse("the seek table's descriptor is not 0x80");
-  if (entries * kSeekTableEntrySize != table.size())
-    return refuse("the seek table's number of entries does not match its size");
+  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic ||
+      footer[4] != kSeekTableDescriptor || entries * kSeekTableEntrySize != table.size())
+    return std::nullopt;
   std::vector<SeekEntry> decoded(static_cast<size_t>(entries));
   for (size_t i = 0; i < decoded.size(); ++i) {
     const uint8_t* at = table.data() + i * kSeekTableEntrySize;

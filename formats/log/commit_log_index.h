@@ -88,8 +88,8 @@ Result<Index> DecodeIndex(Bytes content);
 Result<std::optional<Index>> ReadIndex(ByteSource& source);
 /// The number of records that an index frame's content gives, if its checksum is right.
 std::optional<uint64_t> IndexRecords(Bytes content);
-/// Decodes the content of a seek table frame.
-Result<std::vector<SeekEntry>> DecodeSeekTable(Bytes content);
+/// Decodes the content of a seek table frame; nullopt if it is malformed.
+std::optional<std::vector<SeekEntry>> DecodeSeekTable(Bytes content);
 
 }  // namespace ringscope::commit_log
 

@@ -33,24 +33,16 @@ struct RecordField {
   constexpr operator uint32_t() const { return number; }
 };
 
-constexpr RecordField RequiredField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kRequired};
+template <RecordField::InLine kInLine>
+constexpr RecordField MakeField(uint32_t number, const char* key) {
+  return {number, key, kInLine};
 }
-constexpr RecordField DefaultField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kDefault};
-}
-constexpr RecordField OptionalField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kOptional};
-}
-constexpr RecordField HexField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kHex};
-}
-constexpr RecordField OptionalHexField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kOptionalHex};
-}
-constexpr RecordField BufferOrAllField(uint32_t number, const char* key) {
-  return {number, key, RecordField::InLine::kBufferOrAll};
-}
+inline constexpr auto RequiredField = MakeField<RecordField::InLine::kRequired>;
+inline constexpr auto DefaultField = MakeField<RecordField::InLine::kDefault>;
+inline constexpr auto OptionalField = MakeField<RecordField::InLine::kOptional>;
+inline constexpr auto HexField = MakeField<RecordField::InLine::kHex>;
+inline constexpr auto OptionalHexField = MakeField<RecordField::InLine::kOptionalHex>;
+inline constexpr auto BufferOrAllField = MakeField<RecordField::InLine::kBufferOrAll>;
 
 void Fields(auto& field, Like<LogHeader> auto& m) {
   field(DefaultField(1, "format_version"), m.format_version);

@@ -43,7 +43,6 @@ bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
 
 /// A frame by its own headers.
 struct ZstdFrameReader::Layout {
-  size_t at = 0;  // where it begins, after the window's front
   uint32_t magic = 0;
   size_t size = 0;      // the whole frame; with a problem: up to where it was followed
   size_t content = 0;   // bytes after decompression
@@ -71,7 +70,7 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(1));
   if (!more) return std::optional<Item>();
 
-  RS_ASSIGN_OR_RETURN(Layout layout, Inspect(0));
+  RS_ASSIGN_OR_RETURN(Layout layout, Inspect());
   if (!layout.problem.empty()) {
     RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(layout.problem)));
     return Item(std::move(bad));
@@ -94,20 +93,11 @@ Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next()
   return Item(BadRange{window_.offset(), layout.size, layout.magic, std::move(problem)});
 }
 
-Result<bool> ZstdFrameReader::Has(const Layout& layout, size_t size) {
-  return window_.Fill(layout.at + size);
-}
-
-Bytes ZstdFrameReader::BytesOf(const Layout& layout, size_t at) const {
-  return window_.bytes().subspan(layout.at + at);
-}
-
-Result<ZstdFrameReader::Layout> ZstdFrameReader::Inspect(size_t at) {
+Result<ZstdFrameReader::Layout> ZstdFrameReader::Inspect() {
   Layout layout;
-  layout.at = at;
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, kMagicSize));
+  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(kMagicSize));
   if (!whole) return layout.Refuse(kTorn);
-  layout.magic = LoadMagic(BytesOf(layout, 0));
+  layout.magic = LoadMagic(window_.bytes());
   if (layout.magic == kZstdMagic) return InspectData(std::move(layout));
   if (IsSkippableMagic(layout.magic)) return InspectSkippable(std::move(layout));
   layout.magic = 0;
@@ -116,22 +106,22 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::Inspect(size_t at) {
 
 Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectSkippable(Layout layout) {
   layout.size = kSkippableHeaderSize;
-  RS_ASSIGN_OR_RETURN(const bool header, Has(layout, kSkippableHeaderSize));
+  RS_ASSIGN_OR_RETURN(const bool header, window_.Fill(kSkippableHeaderSize));
   if (!header) return layout.Refuse(kTorn);
-  layout.content = LoadMagic(BytesOf(layout, kMagicSize));
+  layout.content = LoadMagic(window_.bytes().subspan(kMagicSize));
   if (layout.content > limits_.skippable) {
     return layout.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
                                      layout.content, limits_.skippable));
   }
-  RS_ASSIGN_OR_RETURN(const bool whole, Has(layout, layout.size + layout.content));
+  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(layout.size + layout.content));
   if (!whole) return layout.Refuse(kTorn);
   layout.size += layout.content;
   return layout;
 }
 
 Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
-  RS_ASSIGN_OR_RETURN(bool whole, Has(layout, kMaxHeaderSize));  // frames may be shorter
-  const Bytes start = BytesOf(layout, 0);
+  RS_ASSIGN_OR_RETURN(bool whole, window_.Fill(kMaxHeaderSize));  // frames may be shorter
+  const Bytes start = window_.bytes();
   const uint64_t content = ZSTD_getFrameContentSize(start.data(), start.size());
   if (content == ZSTD_CONTENTSIZE_ERROR && !whole) return layout.Refuse(kTorn);
   if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
@@ -145,14 +135,14 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
   }
   layout.content = static_cast<size_t>(content);
   for (;;) {
-    const Bytes frame = BytesOf(layout, 0);
+    const Bytes frame = window_.bytes();
     layout.size = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
     if (!ZSTD_isError(layout.size)) return layout;
     const bool is_cut = ZSTD_getErrorCode(layout.size) == ZSTD_error_srcSize_wrong;
     layout.size = frame.size();
     if (!is_cut) return layout.Refuse("the frame's blocks are damaged");
     if (frame.size() >= max_frame_) return layout.Refuse("the frame's blocks exceed its content");
-    RS_ASSIGN_OR_RETURN(whole, Has(layout, frame.size() + 1));
+    RS_ASSIGN_OR_RETURN(whole, window_.Fill(frame.size() + 1));
     if (!whole) return layout.Refuse(kTorn);
   }
 }
@@ -209,7 +199,7 @@ Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what
       continue;
     }
     window_.Drop(*candidate);
-    RS_ASSIGN_OR_RETURN(const Layout layout, Inspect(0));
+    RS_ASSIGN_OR_RETURN(const Layout layout, Inspect());
     effort += layout.size;
     if (layout.problem.empty()) {
       std::string problem;

@@ -66,21 +66,15 @@ class ZstdFrameReader {
  private:
   struct Layout;
 
-  /// The frame that begins at that distance after the window's front.
-  Result<Layout> Inspect(size_t at);
+  // These look at the window's front.
+  Result<Layout> Inspect();
   Result<Layout> InspectSkippable(Layout layout);
   Result<Layout> InspectData(Layout layout);
-  /// Returns true if the input has so many bytes from the frame's beginning on.
-  Result<bool> Has(const Layout& layout, size_t size);
-  /// Returns those in the window, from the frame's byte `at` on.
-  Bytes BytesOf(const Layout& layout, size_t at) const;
-  /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
-  std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);
-
-  // These look at the window's front.
   std::optional<ZstdFrame> Open(const Layout& layout, std::string* problem);
   Result<bool> IsFollowedByFrame(size_t end);
   Result<BadRange> Resynchronise(uint32_t magic, std::string what);
+  /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
+  std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);
 
   ByteWindow window_;
   const Limits limits_;

@@ -28,11 +28,6 @@ PRAGMA threads = 2;
 BEGIN;
 )";
 
-const char* HintFor(int code, int system_error) {
-  const bool full = code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT;
-  return full ? "free some space, or write to another file system" : "";
-}
-
 /// Text of the log as a database may hold it; nullopt if there is none.
 std::optional<std::string> TextOrNull(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -90,12 +85,15 @@ void SqliteExport::Execute(const std::string& sql) {
 void SqliteExport::Check(int code) {
   if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW || !status_) return;
   const int system_error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
+  const bool is_full =
+      (code & 0xFF) == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT;
   const char* what = db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_);
   status_ = Fail(ErrorCode::kIo,
                  fmt::format("cannot write the database: {}{}", what,
                              system_error == 0 ? std::string()
                                                : fmt::format(": {}", std::strerror(system_error))),
-                 {pending_.path(), {}, {}}, HintFor(code & 0xFF, system_error));
+                 {pending_.path(), {}, {}},
+                 is_full ? "free some space, or write to another file system" : "");
 }
 
 Status SqliteExport::Commit() {
@@ -166,7 +164,7 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
 
 void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
-  ++SequenceOf(buffer, commit.sequence).commits;
+  ++sequences_[{buffer, commit.sequence}].commits;
   notes_.OnChunk(buffer, commit, refusal);
   Producer& producer = producers_[commit.sequence.producer];
   if (!producer.connected_at.record &&
@@ -193,7 +191,7 @@ void ExportSink::OnReadDone(BufferId buffer, uint64_t /*packets*/) {
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
-  SequenceOf(account.buffer, account.sequence).by_fate[account.fate] += {1, account.size};
+  sequences_[{account.buffer, account.sequence}].by_fate[account.fate] += {1, account.size};
   if (IsLoss(account.fate)) ++lost_packets_;
   static const std::string kUnknown;
   const uint32_t kind = gaps_.last_kind();
@@ -202,15 +200,6 @@ void ExportSink::OnPacketFate(const PacketAccount& account) {
 
 void ExportSink::OnChunkEntered(const ChunkLife& life) {
   if (!life.entered()) AddChunk(life);
-}
-
-auto ExportSink::SequenceOf(BufferId buffer, SequenceKey key) -> Sequence& {
-  const SequenceId id{buffer, key};
-  if (last_sequence_ == nullptr || last_id_ != id) {
-    last_sequence_ = &sequences_[id];
-    last_id_ = id;
-  }
-  return *last_sequence_;
 }
 
 void ExportSink::AddChunk(const ChunkLife& life) {
@@ -317,7 +306,7 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
   for (const StatRow& row : TraceProcessorStats(outcome))
     database_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
   std::optional<std::string> config;
-  if (!config_.empty()) config = Descriptors::BuiltIn().Text("TraceConfig", wire::AsBytes(config_));
+  if (!config_.empty()) config = descriptors::Text("TraceConfig", wire::AsBytes(config_));
   database_.Into("sessions")
       .Row(session_, Printable(outcome.path), TextOrNull(header_.uuid), TextOrNull(header_.tool),
            Name(header_.source), TextOrNull(header_.host), TextOrNull(header_.clock),

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -97,20 +98,15 @@ class SqliteInsert {
   }
 
  private:
-  void Bind(int column, uint64_t value) {
+  template <std::integral T>
+  void Bind(int column, T value) {
     sqlite3_bind_int64(statement_, column, static_cast<sqlite3_int64>(value));
   }
-  void Bind(int column, uint32_t value) { Bind(column, uint64_t{value}); }
-  void Bind(int column, uint16_t value) { Bind(column, uint64_t{value}); }
-  void Bind(int column, int32_t value) { sqlite3_bind_int(statement_, column, value); }
-  void Bind(int column, bool value) { sqlite3_bind_int(statement_, column, value ? 1 : 0); }
   /// The text must stay where it is until the row is in: it does, during the call.
   void Bind(int column, std::string_view text) {
     sqlite3_bind_text(statement_, column, text.data(), static_cast<int>(text.size()),
                       SQLITE_STATIC);
   }
-  void Bind(int column, const std::string& text) { Bind(column, std::string_view(text)); }
-  void Bind(int column, const char* text) { Bind(column, std::string_view(text)); }
   void Bind(int column, std::nullptr_t) { sqlite3_bind_null(statement_, column); }
   template <typename T>
   void Bind(int column, const std::optional<T>& value) {
@@ -171,7 +167,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
     uint64_t invalid = 0;
   };
 
-  Sequence& SequenceOf(BufferId buffer, SequenceKey sequence);
   void AddChunk(const ChunkLife& life);
   void AddPacket(const PacketAccount& account, const std::string& kind);
   void AddGap(const Gap& gap);
@@ -192,8 +187,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   std::map<SequenceId, Sequence> sequences_;
   std::map<std::pair<ProducerId, BufferId>, std::vector<std::string>> sources_;
   std::vector<std::string> contents_;  // names, by field of TracePacket
-  Sequence* last_sequence_ = nullptr;  // packets come in runs of one sequence
-  SequenceId last_id_;
   std::map<BufferId, uint32_t> passes_;
   Read read_;  // under way
   ReadReason reason_ = ReadReason::kUnknown;

@@ -22,7 +22,7 @@ constexpr const char* kGood =
 constexpr const char* kProbes = "producers { producer_name: \"perfetto.traced_probes\" ";
 
 Examination Examined(const std::string& text) {
-  const Result<std::string> bytes = Descriptors::BuiltIn().Encode("TraceConfig", text, "config");
+  const Result<std::string> bytes = descriptors::Encode("TraceConfig", text, "config");
   EXPECT_TRUE(bytes) << text;
   return ExamineConfig(bytes ? *bytes : "");
 }

@@ -1,12 +1,11 @@
 // A remedy gives what a replay with its config, as it is printed, gives.
 
-#include "core/examine/remedy_trials.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "core/examine/remedy_trials.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/chunk.h"
 #include "formats/descriptors/changed_config.h"
@@ -71,7 +70,7 @@ class RemedyRun {
     EXPECT_TRUE(tried) << tried.error().ToString();
   }
   std::string Config(const std::vector<ConfigChange>& changes) const {
-    return Descriptors::BuiltIn().Encode("TraceConfig", ChangedConfig(text, changes), "").value();
+    return descriptors::Encode("TraceConfig", ChangedConfig(text, changes), "").value();
   }
   ReplayOptions Options() const {
     ReplayOptions options;

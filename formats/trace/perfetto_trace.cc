@@ -475,11 +475,6 @@ void AppendWriterStats(std::string& out, uint32_t sequence_id, uint64_t buffer,
   wire::AppendBytes(out, proto::TraceStats::kWriterStats, wire::AsBytes(message));
 }
 
-void AppendServiceStats(std::string& out, const ServiceStats& stats) {
-  for (const ServiceField& field : kServiceFields)
-    if (field.proto_field != 0) wire::AppendUint(out, field.proto_field, stats.*field.value);
-}
-
 }  // namespace
 
 std::string EncodeTraceStats(Session& session, const ServiceStats& service, const TakenStats& taken,
@@ -515,7 +510,8 @@ std::string EncodeTraceStats(Session& session, const ServiceStats& service, cons
                         *writer.histogram);
     });
   }
-  AppendServiceStats(stats, service);
+  for (const ServiceField& field : kServiceFields)
+    if (field.proto_field != 0) wire::AppendUint(stats, field.proto_field, service.*field.value);
   return stats;
 }
 
@@ -534,11 +530,12 @@ void TraceWriter::OnAllRead(const Session& session, std::optional<uint64_t> id) 
 void TraceWriter::OnRecord(const Op& op, const LogMoment&) {
   Status status;
   if (const auto* config = std::get_if<TraceConfigRecord>(&op.body)) {
-    status = AddTraceConfig(wire::AsBytes(config->config));
+    status = AddServicePacket(proto::TracePacket::kTraceConfig, wire::AsBytes(config->config));
     config_ = config->config;
   }
   if (const auto* snapshot = std::get_if<ClockSnapshotRecord>(&op.body))
-    status = AddClockSnapshot(wire::AsBytes(snapshot->snapshot));
+    status =
+        AddServicePacket(proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot->snapshot));
   if (clone_ && status) status = AddCloneEvent(op);
   if (status_) status_ = status;
 }
@@ -548,7 +545,7 @@ Status TraceWriter::AddCloneEvent(const Op& op) {
   // In a file, the trace of the clone follows that of the session.
   if (const auto* ended = std::get_if<CloneEnded>(&op.body))
     return ended->clone == *clone_ && ended->into_file && !config_.empty()
-               ? AddTraceConfig(wire::AsBytes(config_))
+               ? AddServicePacket(proto::TracePacket::kTraceConfig, wire::AsBytes(config_))
                : Status();
   const auto* requested = std::get_if<CloneRequested>(&op.body);
   const auto* cloned = std::get_if<BufferCloned>(&op.body);
@@ -568,12 +565,8 @@ Status TraceWriter::OnProtoVms(const ProtoVmsRead& read) {
   return AddServicePacket(proto::TracePacket::kProtovms, read.protovms);
 }
 
-Status TraceWriter::OnPacket(const SessionPacket& packet) {
+Status TraceWriter::OnPacket(const SessionPacket& session_packet) {
   RS_RETURN_IF_ERROR(status_);
-  return AddPacket(packet);
-}
-
-Status TraceWriter::AddPacket(const SessionPacket& session_packet) {
   if (!session_packet.valid) return {};
   const Packet& packet = *session_packet.packet;
   scratch_.clear();
@@ -592,15 +585,7 @@ void TraceWriter::AddTool() {
   ++packets_;
 }
 
-Status TraceWriter::AddTraceConfig(Bytes config) {
-  return AddServicePacket(proto::TracePacket::kTraceConfig, config);
-}
-
-Status TraceWriter::AddClockSnapshot(Bytes snapshot) {
-  return AddServicePacket(proto::TracePacket::kClockSnapshot, snapshot);
-}
-
-Status TraceWriter::AddTraceStats(Session& session) {
+Status TraceWriter::OnLogEnd(Session& session) {
   const std::string stats = EncodeTraceStats(session, service_.value_or(session.stats()), taken_,
                                              ReadTraceConfigFacts(wire::AsBytes(config_)).buffers);
   return AddServicePacket(proto::TracePacket::kTraceStats, wire::AsBytes(stats));
@@ -654,12 +639,6 @@ bool BeginsWithToolPacket(Bytes start) {
       FirstField(FirstField(start, proto::Trace::kPacket), proto::TracePacket::kSystemInfo);
   return wire::AsText(FirstField(info, proto::SystemInfo::kTracingServiceVersion))
       .starts_with(fmt::format("{} ", kToolName));
-}
-
-std::optional<uint32_t> ServiceEventIn(Bytes message) {
-  wire::FieldReader fields(message);
-  const auto field = fields.Next();
-  return field ? std::optional<uint32_t>(field->number) : std::nullopt;
 }
 
 }  // namespace ringscope

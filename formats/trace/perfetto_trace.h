@@ -129,20 +129,19 @@ class TraceWriter : public ReplayListener {
   void OnBufferSetUp(SessionBuffer& buffer) override;
   void OnRecord(const Op& op, const LogMoment&) override;
   Status OnProtoVms(const ProtoVmsRead& read) override;
+  /// Adds a packet with the trusted fields that the service appends. Invalid ones are left out.
   Status OnPacket(const SessionPacket& packet) override;
   void OnAllRead(const Session& session, std::optional<uint64_t> id) override;
-  Status OnLogEnd(Session& session) override { return AddTraceStats(session); }
+  /// Adds the TraceStats packet: every buffer, every sequence, with the counters of the last pass
+  /// that left nothing, where the service takes them.
+  Status OnLogEnd(Session& session) override;
 
-  /// A packet with the trusted fields that the service appends. Invalid packets are left out.
-  Status AddPacket(const SessionPacket& packet);
   /// The packet that tells the file from one of a service: see ToolPacket. Write it first.
   void AddTool();
-  /// Packets of the service itself (sequence 1); messages as they are in the packet.
-  Status AddTraceConfig(Bytes config);
-  Status AddClockSnapshot(Bytes snapshot);
-  /// The TraceStats packet: every buffer, every sequence, with the counters of the last pass that
-  /// left nothing, where the service takes them. Write it last.
-  Status AddTraceStats(Session& session);
+  /// Adds a packet of the service itself (sequence 1).
+  /// @param field of TracePacket; @param content a message, as it is in the packet
+  Status AddServicePacket(uint32_t field, Bytes content,
+                          std::optional<uint64_t> timestamp = std::nullopt);
   /// Writes out what is pending; the first error met.
   Status Finish();
 
@@ -150,8 +149,6 @@ class TraceWriter : public ReplayListener {
   uint64_t bytes() const { return written_ + pending_.size(); }
 
  private:
-  Status AddServicePacket(uint32_t field, Bytes content,
-                          std::optional<uint64_t> timestamp = std::nullopt);
   Status AddCloneEvent(const Op& op);
   Status FlushIfLarge();
 
@@ -248,10 +245,6 @@ class TraceReader {
   uint64_t damage_count_ = 0;
   Status status_;
 };
-
-/// The event in a TracingServiceEvent message, by its field number (proto::TracingServiceEvent), or
-/// nullopt if it has none.
-std::optional<uint32_t> ServiceEventIn(Bytes message);
 
 /// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
 /// names this program where that of a service has the service's version.

@@ -96,7 +96,7 @@ TraceStats ReplayedStats(const std::string& capture) {
   EXPECT_TRUE(replay.Finish());
   StringSink sink;
   TraceWriter writer(sink);
-  EXPECT_TRUE(writer.AddTraceStats(replay.session()));
+  EXPECT_TRUE(writer.OnLogEnd(replay.session()));
   EXPECT_TRUE(writer.Finish());
   return StatsOf(MakeMemorySource(sink.text));
 }

@@ -69,15 +69,17 @@ struct TestPacket {
 std::string WriteSample() {
   StringSink sink;
   TraceWriter writer(sink);
-  EXPECT_TRUE(writer.AddClockSnapshot(wire::AsBytes(std::string_view("\x10\x06"))));
-  EXPECT_TRUE(writer.AddTraceConfig(wire::AsBytes(std::string_view("\x18\x01"))));
+  EXPECT_TRUE(writer.AddServicePacket(proto::TracePacket::kClockSnapshot,
+                                      wire::AsBytes(std::string_view("\x10\x06"))));
+  EXPECT_TRUE(writer.AddServicePacket(proto::TracePacket::kTraceConfig,
+                                      wire::AsBytes(std::string_view("\x18\x01"))));
   const TestPacket split("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
-  EXPECT_TRUE(writer.AddPacket(split.As(2)));
+  EXPECT_TRUE(writer.OnPacket(split.As(2)));
   const TestPacket unknown_pid("\x40\x01", "", {.uid = UINT32_MAX, .pid = -1}, 0);
-  EXPECT_TRUE(writer.AddPacket(unknown_pid.As(3)));
-  EXPECT_TRUE(writer.AddPacket(unknown_pid.As(0, false)));
+  EXPECT_TRUE(writer.OnPacket(unknown_pid.As(3)));
+  EXPECT_TRUE(writer.OnPacket(unknown_pid.As(0, false)));
   const TestPacket own_loss("\xD0\x02\x81\x02", "", {.uid = 0, .pid = 0}, 0);  // field 42
-  EXPECT_TRUE(writer.AddPacket(own_loss.As(4)));
+  EXPECT_TRUE(writer.OnPacket(own_loss.As(4)));
   EXPECT_TRUE(writer.Finish());
   EXPECT_EQ(writer.packets(), 5u);
   return sink.text;
@@ -87,7 +89,7 @@ TEST(Trace_Writer, AppendsTheTrustedFields) {
   StringSink sink;
   TraceWriter writer(sink);
   const TestPacket packet("\x40", "\x7F", {.uid = 1000, .pid = 42}, 65);
-  ASSERT_TRUE(writer.AddPacket(packet.As(2)));
+  ASSERT_TRUE(writer.OnPacket(packet.As(2)));
   EXPECT_EQ(sink.text, "") << "written at Finish";
   ASSERT_TRUE(writer.Finish());
   EXPECT_EQ(sink.text,

@@ -103,8 +103,8 @@ void AddServicePacketTo(Bytes packet, WrittenFile& file) {
   if (view.content == proto::TracePacket::kTraceStats)
     file.stats = ReadTraceStats(view.content_bytes);
   if (view.content == proto::TracePacket::kServiceEvent &&
-      ServiceEventIn(view.content_bytes) ==
-          proto::TracingServiceEvent::kReadTracingBuffersCompleted)
+      wire::LastVarint(view.content_bytes,
+                       proto::TracingServiceEvent::kReadTracingBuffersCompleted))
     file.marks.push_back({file.packets.size(), is_boot_time ? view.timestamp : std::nullopt});
 }
 
