@@ -138,6 +138,22 @@ std::vector<Finding> FindLosses(const Examination& examination) {
   return findings;
 }
 
+/// Gives sequences that no statistics list the buffer that alone they can have been in: the session
+/// has no other, or their data source writes into no other. Services before v54 list none.
+void AssignBuffers(const TraceConfigFacts& config, TraceFacts& facts) {
+  if (facts.appended_packets() > 0) return;  // which were in no buffer
+  for (TraceSequence& sequence : facts.sequences) {
+    if (sequence.buffer || sequence.machine != 0 || !sequence.is_of_producer()) continue;
+    const std::string name = SourceOf(sequence, config);
+    std::set<uint64_t> buffers;
+    for (const ConfiguredSource& source : config.sources)
+      if (name.empty() || source.name == name) buffers.insert(source.target_buffer);
+    if (config.buffers.size() == 1) buffers = {0};
+    if (buffers.size() == 1 && *buffers.begin() < config.buffers.size())
+      sequence.buffer = static_cast<uint32_t>(*buffers.begin());
+  }
+}
+
 }  // namespace
 
 std::vector<ConfigChange> Examination::changes() const {
@@ -171,6 +187,7 @@ Examination ExamineTrace(TraceFacts facts) {
   Examination examination;
   Subject& subject = examination.subject;
   SetConfig(subject, facts.config);
+  AssignBuffers(subject.facts, facts);
   subject.time = SessionOf(facts);
   subject.is_only_session = facts.sessions == 1;
   if (facts.sessions > 1) subject.session = facts.session;

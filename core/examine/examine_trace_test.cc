@@ -124,6 +124,21 @@ std::string ConfigWithKernelBuffers(uint64_t kb, uint64_t ms) {
 
 // Statistics that data of the session follows do not tell what its buffers lost to the end; those
 // that appended packets follow do.
+TEST(ExamineTrace, WhatIsInABufferOfOneDataSourceIsThatOnes) {
+  const TraceConfigFacts config{.sources = {{.name = "linux.ftrace", .target_buffer = 0},
+                                            {.name = "track_event", .target_buffer = 0},
+                                            {.name = "com.example", .target_buffer = 1},
+                                            {.name = "com.example", .target_buffer = 1},
+                                            {.name = "org.example", .target_buffer = 2}}};
+  TraceSequence sequence;
+  sequence.all.packets = 1;
+  EXPECT_EQ(SourceOf(sequence, config), "");
+  sequence.buffer = 0;
+  EXPECT_EQ(SourceOf(sequence, config), "");
+  sequence.buffer = 1;
+  EXPECT_EQ(SourceOf(sequence, config), "com.example");
+}
+
 TEST(ExamineTrace, StatisticsOfTheMiddle_ProveNoLossToTheEnd) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.bytes_read = facts.buffers[0].stats.bytes_written;

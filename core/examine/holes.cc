@@ -168,6 +168,11 @@ class TraceHoles {
                         .what = fmt::format("the file is {}: what follows is missing",
                                             id == "trace.cut_off" ? "cut off" : "full")});
     }
+    // Producers may have written before the session's start: the UI begins there.
+    for (Hole& hole : holes_) {
+      hole.span.first_ns = std::max(hole.span.first_ns, session_.first_ns);
+      hole.span.last_ns = std::max(hole.span.first_ns, hole.span.last_ns);
+    }
     return std::move(holes_);
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -305,30 +306,33 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
   AddClearPeriod(examiner, std::nullopt, finding);
 }
 
-void ExaminePacketLoss(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
-  if (!buffer.has_losses || buffer.losses.sequence_packet_loss == 0) return;
-  std::vector<const TraceSequence*> sequences;
-  for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (sequence.buffer == index && PlacesOf(&sequence) > 0) sequences.push_back(&sequence);
-  AddPacketLoss(examiner, static_cast<uint32_t>(index), buffer.losses, sequences,
-                BufferName(examiner.config, index));
-}
-
-/// Losses that no statistics assign to a buffer.
-void ExamineOtherLosses(Examiner& examiner) {
+/// Packets that are missing, by buffer: what its statistics cover, and the sequences that they do
+/// not list.
+void ExaminePacketLoss(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  LossCounts losses;
-  std::vector<const TraceSequence*> sequences;
+  struct Lossy {
+    LossCounts losses;
+    std::vector<const TraceSequence*> sequences;
+  };
+  constexpr uint32_t kNotKnown = UINT32_MAX;
+  std::map<uint32_t, Lossy> buffers;  // by index
+  for (size_t i = 0; i < facts.buffers.size(); ++i)
+    if (facts.buffers[i].has_losses)
+      buffers[static_cast<uint32_t>(i)].losses = facts.buffers[i].losses;
   for (const TraceSequence& sequence : facts.sequences) {
-    const bool is_counted = sequence.buffer && *sequence.buffer < facts.buffers.size() &&
-                            facts.buffers[*sequence.buffer].has_losses && sequence.machine == 0;
-    if (is_counted || PlacesOf(&sequence) == 0) continue;
-    losses += sequence.losses;
-    sequences.push_back(&sequence);
+    if (PlacesOf(&sequence) == 0) continue;
+    const uint32_t index = sequence.buffer.value_or(kNotKnown);
+    buffers[index].sequences.push_back(&sequence);
+    const bool is_counted = sequence.is_listed && sequence.machine == 0 &&
+                            index < facts.buffers.size() && facts.buffers[index].has_losses;
+    if (!is_counted) buffers[index].losses += sequence.losses;
   }
-  if (!sequences.empty())
-    AddPacketLoss(examiner, std::nullopt, losses, sequences,
-                  "sequences whose buffer is not in the statistics");
+  for (const auto& [index, lossy] : buffers)
+    if (lossy.losses.sequence_packet_loss > 0)
+      AddPacketLoss(examiner, index == kNotKnown ? std::nullopt : std::optional(index),
+                    lossy.losses, lossy.sequences,
+                    index == kNotKnown ? "sequences whose buffer is not in the statistics"
+                                       : BufferName(examiner.config, index));
 }
 
 /// Writers whose shared memory was full, where no counter of the buffer reports it.
@@ -421,16 +425,15 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
 
 void ExamineBuffers(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
+  ExaminePacketLoss(examiner);
   for (size_t i = 0; i < facts.buffers.size(); ++i) {
     const TraceBuffer& buffer = facts.buffers[i];
-    ExaminePacketLoss(examiner, i, buffer);
     if (!buffer.has_stats) continue;
     if (!IsDiscarding(examiner, i)) ExamineOverwritten(examiner, i, buffer);
     ExamineDiscarded(examiner, i, buffer);
     ExamineCounters(examiner, i, buffer.stats);
   }
   ExamineFullMemory(examiner);
-  ExamineOtherLosses(examiner);
   if (!examiner.is_of_log() &&
       (examiner.HasFound("buffer.overwritten") || examiner.HasFound("buffer.discarded") ||
        examiner.HasFound("buffer.packet_loss")))

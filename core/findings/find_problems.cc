@@ -22,15 +22,21 @@
 namespace ringscope {
 namespace {
 
-/// Adds what makes producers repeat the state that a ring has lost: a period, or, where the ring is
-/// too small for that, the larger ring that the findings on it propose.
+/// Adds what makes producers repeat the state that a ring has lost: a period; or the larger ring
+/// that the findings on it propose, where this one is too small for that, or where the larger one
+/// overwrites nothing before it is read for a file.
 void AddRepetition(const Examiner& examiner, Finding& finding) {
-  if (AddClearPeriod(examiner, ShortestReach(examiner), finding)) return;
   std::vector<ConfigChange> larger;
   for (const Finding& other : examiner.findings)
     if (std::string_view rule = other.rule->id;
         rule == "buffer.overwritten" || rule == "buffer.short_reach")
       larger.insert(larger.end(), other.changes.begin(), other.changes.end());
+  const bool keeps_all = !examiner.is_of_log() && examiner.IsStreamed() && !larger.empty();
+  if (keeps_all)
+    finding.remedy =
+        "A larger buffer, from which the file gets the state before it is overwritten.";
+  else if (AddClearPeriod(examiner, ShortestReach(examiner), finding))
+    return;
   finding.changes.insert(finding.changes.end(), larger.begin(), larger.end());
 }
 

@@ -36,7 +36,7 @@ constexpr std::array kRules = {
     Rule{"trace.after_stats", Harm::kInfo, "Packets follow the last statistics",
          "The service's statistics are not at the end of the file: they do not count what follows.",
          "None is needed, if the file was not changed."},
-    Rule{"trace.short", Harm::kWarning, "The session ended early",
+    Rule{"trace.short", Harm::kWarning, "Events end early",
          "The session, or its events, ended before the time that its config asks for. It is info "
          "where a trigger or a clone shows why.",
          "Look at what stopped the session: its client, a signal, a crash of the producers."},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -147,7 +148,12 @@ class SourceAccounts {
       return say(SourceState::kNotStarted,
                  "The service was still waiting for its start (slow_starting_data_sources).",
                  "Look at its producer, which was busy or blocked.");
-    if (!HasOwnContent(source.name) && has_unknown_)
+    // Chrome's data sources write some of their data as track events.
+    const bool is_in_others =
+        has_unknown_ ||
+        (source.name.starts_with("org.chromium.") &&
+         std::ranges::find(owners_, std::string_view("track_event")) != owners_.end());
+    if (!HasOwnContent(source.name) && is_in_others)
       return say(SourceState::kUnknown,
                  "The trace does not show which of the other packets the data source wrote.", "");
     if (known == nullptr) {
@@ -369,6 +375,13 @@ std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& conf
   };
   for (const ConfiguredSource& source : config.sources)
     if (has(source.name)) return source.name;
+  // One that has no content of its own: it is its buffer's, if no other writes there.
+  if (sequence.buffer && sequence.all.packets > 0) {
+    std::set<std::string> names;
+    for (const ConfiguredSource& source : config.sources)
+      if (source.target_buffer == *sequence.buffer) names.insert(source.name);
+    if (names.size() == 1 && !HasOwnContent(*names.begin())) return *names.begin();
+  }
   for (const ContentAmount& content : sequence.contents)
     if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
   // A data source of its own kind: it is the config's, if that has one only.

@@ -46,7 +46,7 @@ struct TraceSequence {
   /// As its track descriptor has it; 0: not known, and `pid` is of another process that connected
   /// for several, as Chrome's browser or a recorder.
   std::optional<int32_t> own_pid;
-  std::optional<uint32_t> buffer;       // index, by the last statistics or the listing
+  std::optional<uint32_t> buffer;       // index, by the last statistics, the listing or the config
   bool is_listed = false;               // by trace_provenance or writer_stats
   Amount all;                           // of a producer or a tool; the span is of events
   std::vector<ContentAmount> contents;  // of these, at most kMaxContents kinds

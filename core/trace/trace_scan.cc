@@ -320,7 +320,8 @@ void TraceScan::CloseHole(Sequence& sequence, int64_t ns) {
   if (loss_bits == 0 || !sequence.last_ns) return;
   std::vector<TraceHole>& holes = sequence.facts.holes;
   if (holes_kept_ < kMaxHoles) {
-    holes.push_back({{*sequence.last_ns, ns}, loss_bits});
+    holes.push_back({{*sequence.last_ns, *sequence.last_ns}, loss_bits});
+    holes.back().span.Add(ns);  // a later packet may have an earlier time
     ++holes_kept_;
   } else if (!holes.empty()) {
     holes.back().span.Add(ns);
