@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
@@ -35,9 +36,7 @@ void ExamineBufferConfigs(Examiner& examiner) {
                {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
-    if (!config.sources.empty() &&
-        std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
-            config.sources.end()) {
+    if (!config.sources.empty() && !Contains(config.sources, i, &ConfiguredSource::target_buffer)) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
                        {.where = BufferName(examiner.config, i)});
@@ -281,8 +280,7 @@ void ExamineSourceNames(Examiner& examiner) {
 }
 
 bool HasSource(const Examiner& examiner, std::string_view name) {
-  return std::ranges::find(examiner.config.sources, name, &ConfiguredSource::name) !=
-         examiner.config.sources.end();
+  return Contains(examiner.config.sources, name, &ConfiguredSource::name);
 }
 
 /// Configs that record nothing, or whose ftrace does.
@@ -342,7 +340,7 @@ void ExamineProcessNames(Examiner& examiner) {
   constexpr std::string_view kTask[] = {"task/task_newtask", "task_newtask", "task/*"};
   bool has_sched = false, has_task = false;
   const auto has = [](std::string_view event, std::span<const std::string_view> names) {
-    return std::ranges::find(names, event) != names.end();
+    return Contains(names, event);
   };
   for (const ConfiguredSource& source : examiner.config.sources)
     for (const std::string& event : source.ftrace_events) {
@@ -381,7 +379,7 @@ void ExamineRings(Examiner& examiner) {
     period_ns = std::min(period_ns, std::min(duration_ms, uint64_t{1} << 40) * kMsInNs);
   for (size_t i = 0; i < config.buffers.size(); ++i) {
     const bool has_much = std::ranges::any_of(config.sources, [&](const ConfiguredSource& source) {
-      return source.target_buffer == i && std::ranges::find(kMuch, source.name) != std::end(kMuch);
+      return source.target_buffer == i && Contains(kMuch, source.name);
     });
     if (!has_much || config.buffers[i].policy != FillPolicy::kRingBuffer) continue;
     if (config.buffers[i].size_kb == 0 || config.buffers[i].size_kb >= kTooLargeKb) continue;
@@ -455,7 +453,7 @@ std::string Repeated(const Elements& elements, Name name) {
   std::vector<std::string> names;
   for (const auto& element : elements) {
     const std::string& text = std::invoke(name, element);
-    if (!text.empty() && std::ranges::find(names, text) != names.end()) return Printable(text);
+    if (!text.empty() && Contains(names, text)) return Printable(text);
     names.push_back(text);
   }
   return {};
@@ -555,7 +553,7 @@ void ExamineTargets(Examiner& examiner) {
     const std::string path = fmt::format("data_sources[{}].config.", i);
     const std::string title = fmt::format("data_sources[{}] ({})", i, Printable(source.name));
     const std::string& name = source.target_name;
-    const bool is_known = std::ranges::find(names, name) != names.end();
+    const bool is_known = Contains(names, name);
     if (!name.empty() && !is_known) {
       const auto nearest = NearestName(name, names);
       std::vector<ConfigChange> changes;

@@ -69,7 +69,10 @@ class Examiner {
     texts.push_back(sentence.text);
     AddFigures(figures, sentence);
   }
-  static void SetMachine(Finding& finding, uint32_t machine);
+  static void SetMachine(Finding& finding, uint32_t machine) {
+    finding.where =
+        Say("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
+  }
 
   bool is_remote_ = false;
   std::optional<TimeSpan> session_;

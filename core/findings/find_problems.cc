@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
@@ -104,12 +105,10 @@ void ExamineSilent(Examiner& examiner) {
   }
   if (silent == 0 || !examiner.has_config() || facts.data_packets == 0) return;
   const bool has_tree = std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
-    return std::ranges::find(sequence.contents, proto::TracePacket::kProcessTree,
-                             &ContentAmount::content) != sequence.contents.end();
+    return Contains(sequence.contents, proto::TracePacket::kProcessTree, &ContentAmount::content);
   });
   const bool wants_tree =
-      std::ranges::find(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name) !=
-      examiner.config.sources.end();
+      Contains(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name);
   examiner.Add(
       "sequence.lost",
       Say("{} ({}{}) had written into the buffers, and {} no packet in the trace{}.",

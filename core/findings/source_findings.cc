@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
@@ -49,8 +50,7 @@ class SourceAccounts {
     for (const TraceSequence& sequence : facts_.sequences) {
       if (sequence.all.packets == 0) continue;
       owners_.push_back(SourceOf(sequence, config_));
-      has_unknown_ |= std::ranges::find(config_.sources, owners_.back(), &ConfiguredSource::name) ==
-                      config_.sources.end();
+      has_unknown_ |= !Contains(config_.sources, owners_.back(), &ConfiguredSource::name);
       sequences_.push_back(&sequence);
     }
   }
@@ -103,8 +103,7 @@ class SourceAccounts {
     const BufferStats* const stats = StatsOf(account.buffer);
     const std::optional<TimeSpan>&own = account.amount.span, &all = facts_.all.span;
     return own && all && account.amount.packets >= kFewPackets && stats != nullptr &&
-           stats->chunks_discarded == 0 &&
-           std::ranges::find(kSteady, account.name) != std::end(kSteady) &&
+           stats->chunks_discarded == 0 && Contains(kSteady, account.name) &&
            all->last_ns - own->last_ns > own->last_ns - all->first_ns;
   }
 
@@ -122,8 +121,7 @@ class SourceAccounts {
     };
     const KnownSource* const known = FindKnownSource(source.name);
     const ServiceStats& service = facts_.service;
-    const bool is_slow = std::ranges::find(facts_.slow_to_start, source.name,
-                                           &SlowSource::source) != facts_.slow_to_start.end();
+    const bool is_slow = Contains(facts_.slow_to_start, source.name, &SlowSource::source);
     const BufferStats* const stats = StatsOf(source.target_buffer);
     const std::string buffer_name = BufferName(config_, source.target_buffer);
     if (config_.trigger_mode == TriggerMode::kStart && facts_.triggers.empty() &&
@@ -224,16 +222,16 @@ class SourceAccounts {
   bool HasTrackDescriptors(std::optional<uint32_t> buffer) const {
     return std::ranges::any_of(sequences_, [&](const TraceSequence* sequence) {
       return sequence->is_of_producer() && (!sequence->buffer || sequence->buffer == buffer) &&
-             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
-                               &ContentAmount::content) == sequence->contents.end() &&
-             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
-                               &ContentAmount::content) != sequence->contents.end();
+             !Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
+                       &ContentAmount::content) &&
+             Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
+                      &ContentAmount::content);
     });
   }
 
   static Sentence ProducerText(const KnownSource* source) {
     constexpr std::string_view kProfilers[] = {"android.heapprofd", "android.java_hprof"};
-    if (source != nullptr && std::ranges::find(kProfilers, source->name) != std::end(kProfilers))
+    if (source != nullptr && Contains(kProfilers, source->name))
       return "Check that a process which the config names ran in the session, and that it may be "
              "profiled (debuggable, profileable).";
     if (source == nullptr || *source->producer == '\0')
@@ -333,17 +331,14 @@ void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
 
 /// Events that have addresses of functions, whose names were not asked for.
 void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, size_t index) {
-  constexpr std::string_view kWithFunctions[] = {"workqueue/workqueue_execute_start",
-                                                 "workqueue/workqueue_execute_end",
-                                                 "workqueue/workqueue_activate_work",
-                                                 "workqueue/workqueue_queue_work",
-                                                 "ftrace/funcgraph_entry",
-                                                 "ftrace/funcgraph_exit"};
   const Bytes config = FtraceConfigOf(source);
   if (wire::LastVarint(config, proto::FtraceConfig::kSymbolizeKsyms).value_or(0) != 0) return;
   const std::vector<std::string>& asked = source.ftrace_events;
   std::vector<std::string> with;
-  for (const std::string_view event : kWithFunctions)
+  for (const std::string_view event :
+       {"workqueue/workqueue_execute_start", "workqueue/workqueue_execute_end",
+        "workqueue/workqueue_activate_work", "workqueue/workqueue_queue_work",
+        "ftrace/funcgraph_entry", "ftrace/funcgraph_exit"})
     if (Lists(asked, event)) with.emplace_back(event);
   if (wire::LastVarint(config, proto::FtraceConfig::kEnableFunctionGraph).value_or(0) != 0)
     with.emplace_back("the function graph");

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/enum_names.h"
+#include "core/base/lookup.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/packet_facts.h"
@@ -39,7 +40,7 @@ class ServiceAccess {
   void Apply(const Op& op);
 
   /// Returns a connected producer, or nullptr. Valid until the next Apply.
-  const Producer* Find(ProducerId id) const;
+  const Producer* Find(ProducerId id) const { return FindIn(producers_, id); }
   /// Returns true if the producer lacks shared memory: the service ignores its whole requests.
   bool IgnoresRequests(const Producer* producer) const {
     return knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory;

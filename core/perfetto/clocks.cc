@@ -69,10 +69,6 @@ std::optional<uint64_t> Clocks::Resolve(uint32_t clock, uint64_t time) {
   return time * known.unit_ns + known.offset_ns;
 }
 
-void Clocks::LoseSteps() {
-  std::erase_if(clocks_, [](const auto& entry) { return entry.second.is_incremental; });
-}
-
 std::optional<uint64_t> SequenceClocks::TimeOf(const PacketFacts& facts, Bytes packet,
                                                Clocks& global) {
   if (facts.content == proto::TracePacket::kClockSnapshot) {

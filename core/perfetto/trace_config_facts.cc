@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -146,8 +147,7 @@ std::string OwnFieldsOf(Bytes data_source_config) {
   std::vector<std::string_view> fields;
   wire::FieldReader reader(data_source_config);
   while (const auto field = reader.Next())
-    if (std::ranges::find(kFilledIn, field->number) == kFilledIn.end())
-      fields.push_back(wire::AsText(field->whole));
+    if (!Contains(kFilledIn, field->number)) fields.push_back(wire::AsText(field->whole));
   std::ranges::stable_sort(fields);
   std::string own;
   for (const std::string_view field : fields) own += field;

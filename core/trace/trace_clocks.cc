@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
@@ -52,7 +53,7 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
                                                .is_incremental = clock.is_incremental})
                        .first->second;
     is_valid = known.unit_ns == clock.unit_ns && known.is_incremental == clock.is_incremental &&
-               std::ranges::find(readings, key, &Reading::clock) == readings.end();
+               !Contains(readings, key, &Reading::clock);
     if (!is_valid) continue;
     known.last = clock.time;
     readings.push_back({key, Wrapped(clock.ns())});
