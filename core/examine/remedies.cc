@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
@@ -399,9 +400,8 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
     } else if (remedy.buffer) {
       remedy.is_alternative = !chosen.emplace(*remedy.buffer, &remedy).second;
     }
-    const bool is_there =
-        !remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
-                                                     &ConfigChange::path) != list.changes.end();
+    const bool is_there = !remedy.changes.empty() &&
+                          Contains(list.changes, remedy.changes.front().path, &ConfigChange::path);
     if (!remedy.is_alternative && !is_there)
       list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/lookup.h"
 #include "core/engine/zeroed_storage.h"
 
 namespace ringscope {
@@ -20,16 +21,6 @@ std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccoun
 }
 
 }  // namespace
-
-auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
-  const auto found = buffers_.find(id);
-  return found == buffers_.end() ? nullptr : &found->second;
-}
-
-const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
-  const auto found = totals_.find(id);
-  return found == totals_.end() ? nullptr : &found->second;
-}
 
 bool SessionAccounts::AreOfLargerToo() const {
   for (const auto& [id, buffer] : buffers_)

@@ -1,6 +1,6 @@
 // A remedy gives what a replay with its config, as it is printed, gives.
 
-#include "core/examine/remedy_trials.h"
+#include "core/examine/remedies.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
