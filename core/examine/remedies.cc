@@ -343,6 +343,16 @@ class RemedyFinder {
   std::vector<Remedy> remedies_;
 };
 
+/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
+void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
+  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
+  remedy.reach_ns = reach_ns;
+  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
+  remedy.formula = period.reason.text;
+  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
+                     period.reason.text, true}};
+}
+
 }  // namespace
 
 TriedOutcome OutcomeOf(const LedgerTotals& totals) {
@@ -364,20 +374,6 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
   });
   return found == remedies.end() ? nullptr : &*found;
 }
-
-namespace {
-
-/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
-void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
-  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
-  remedy.reach_ns = reach_ns;
-  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
-  remedy.formula = period.reason.text;
-  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
-                     period.reason.text, true}};
-}
-
-}  // namespace
 
 void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
   std::map<BufferId, const Remedy*> chosen;

@@ -236,27 +236,6 @@ void ExamineDrain(Examiner& examiner) {
     }
 }
 
-}  // namespace
-
-uint64_t KernelBufferKb(uint64_t drain_period_ms) {
-  return std::bit_ceil(std::max(kKbPerSecond * drain_period_ms / 1000, uint64_t{1024}));
-}
-
-void ExamineConfig(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  ExamineBufferConfigs(examiner);
-  ExamineFlushPeriod(examiner);
-  if (examiner.config.clear_period_ms.value_or(0) == 0)
-    ExamineMissingClears(examiner);
-  else
-    ExamineClearPeriod(examiner);
-  ExamineSharing(examiner);
-  ExamineDrain(examiner);
-}
-
-// Data sources of a trace config that record nothing, or less than is meant.
-namespace {
-
 constexpr const char* kProcessSource = "linux.process_stats";
 
 void ExamineSourceNames(Examiner& examiner) {
@@ -414,21 +393,6 @@ void ExamineRings(Examiner& examiner) {
                                  "2 MB/s fit between two reads", true});
   }
 }
-
-}  // namespace
-
-void ExamineConfigSources(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  ExamineNothing(examiner);
-  ExamineSourceNames(examiner);
-  ExamineEventNames(examiner);
-  ExamineRings(examiner);
-  ExamineProcessNames(examiner);
-}
-
-// Settings of a trace config that the service refuses, ignores or replaces.
-// Source: what is known of the service of v58 when a session is enabled.
-namespace {
 
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
 
@@ -685,6 +649,34 @@ void ExamineFileSettings(Examiner& examiner) {
 
 }  // namespace
 
+uint64_t KernelBufferKb(uint64_t drain_period_ms) {
+  return std::bit_ceil(std::max(kKbPerSecond * drain_period_ms / 1000, uint64_t{1024}));
+}
+
+void ExamineConfig(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  ExamineBufferConfigs(examiner);
+  ExamineFlushPeriod(examiner);
+  if (examiner.config.clear_period_ms.value_or(0) == 0)
+    ExamineMissingClears(examiner);
+  else
+    ExamineClearPeriod(examiner);
+  ExamineSharing(examiner);
+  ExamineDrain(examiner);
+}
+
+// Data sources of a trace config that record nothing, or less than is meant.
+void ExamineConfigSources(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  ExamineNothing(examiner);
+  ExamineSourceNames(examiner);
+  ExamineEventNames(examiner);
+  ExamineRings(examiner);
+  ExamineProcessNames(examiner);
+}
+
+// Settings of a trace config that the service refuses, ignores or replaces.
+// Source: what is known of the service of v58 when a session is enabled.
 void ExamineRefusals(Examiner& examiner) {
   if (!examiner.has_config()) return;
   // A trace proves that its service took the config, whose duration it may have replaced since.

@@ -141,21 +141,6 @@ void ExamineIgnoredNames(Examiner& examiner) {
                 .weight = nameless});
 }
 
-}  // namespace
-
-void ExamineSequences(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  ExamineState(examiner);
-  ExamineSilent(examiner);
-  ExamineIgnoredNames(examiner);
-  if (facts.sequences_left_out > 0)
-    examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
-                         Number("packets_left_out", facts.sequences_left_out, "packet"),
-                         Number("sequences_examined", facts.sequences.size())));
-}
-
-namespace {
-
 /// Orders findings: first that the file is cut off; then those that a replay proves before those of
 /// the trace's counters.
 auto Badness(const Finding& finding) {
@@ -213,6 +198,17 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 }
 
 }  // namespace
+
+void ExamineSequences(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  ExamineState(examiner);
+  ExamineSilent(examiner);
+  ExamineIgnoredNames(examiner);
+  if (facts.sequences_left_out > 0)
+    examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
+                         Number("packets_left_out", facts.sequences_left_out, "packet"),
+                         Number("sequences_examined", facts.sequences.size())));
+}
 
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);

@@ -354,41 +354,6 @@ void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, si
            "names of the kernel's functions", false});
 }
 
-}  // namespace
-
-std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& config) {
-  const auto has = [&](std::string_view source) {
-    return std::ranges::any_of(sequence.contents, [&](const ContentAmount& content) {
-      return Writes(source, content.content);
-    });
-  };
-  for (const ConfiguredSource& source : config.sources)
-    if (has(source.name)) return source.name;
-  for (const ContentAmount& content : sequence.contents)
-    if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
-  // A data source of its own kind: it is the config's, if that has one only.
-  std::vector<std::string> others;
-  for (const ConfiguredSource& source : config.sources)
-    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
-  if (sequence.all.packets == 0 || others.empty()) return "";
-  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
-}
-
-void ExamineSources(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
-  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
-    const ConfiguredSource& source = examiner.config.sources[i];
-    if (source.name != kFtraceSource) continue;
-    ExamineFtraceSetup(examiner, source);
-    ExamineKernelSymbols(examiner, source, i);
-  }
-}
-
-// Losses that profilers report in their packets: linux.perf, heapprofd, Java heap dumps.
-
-namespace {
-
 /// The sum of a counter over its indexes, and the indexes.
 struct IndexSum {
   uint64_t sum = 0;
@@ -540,6 +505,37 @@ void ExamineHeapDumps(Examiner& examiner, const MachineFacts& machine) {
 }
 
 }  // namespace
+
+std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& config) {
+  const auto has = [&](std::string_view source) {
+    return std::ranges::any_of(sequence.contents, [&](const ContentAmount& content) {
+      return Writes(source, content.content);
+    });
+  };
+  for (const ConfiguredSource& source : config.sources)
+    if (has(source.name)) return source.name;
+  for (const ContentAmount& content : sequence.contents)
+    if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
+  // A data source of its own kind: it is the config's, if that has one only.
+  std::vector<std::string> others;
+  for (const ConfiguredSource& source : config.sources)
+    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
+  if (sequence.all.packets == 0 || others.empty()) return "";
+  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
+}
+
+void ExamineSources(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
+  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
+    const ConfiguredSource& source = examiner.config.sources[i];
+    if (source.name != kFtraceSource) continue;
+    ExamineFtraceSetup(examiner, source);
+    ExamineKernelSymbols(examiner, source, i);
+  }
+}
+
+// Losses that profilers report in their packets: linux.perf, heapprofd, Java heap dumps.
 
 void ExamineProfilers(Examiner& examiner) {
   examiner.OnEachMachine([&](const MachineFacts& machine) {

@@ -70,6 +70,13 @@ Result<const EngineInfo*> EngineFor(const Session::Options& options, const Buffe
   return tl::unexpected<Error>(std::move(error));
 }
 
+/// Bytes of a packet of the service's own with this content.
+uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
+  const uint64_t tag = uint64_t{field} << 3;
+  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
+         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+}
+
 }  // namespace
 
 void Session::BeginRecord(const Op& op, uint64_t number) {
@@ -504,17 +511,6 @@ std::string ToString(ChunkName name) {
   return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
                      Raw(name.chunk));
 }
-
-namespace {
-
-/// Bytes of a packet of the service's own with this content.
-uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
-  const uint64_t tag = uint64_t{field} << 3;
-  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
-         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
-}
-
-}  // namespace
 
 std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<uint64_t> session) {
   std::vector<SessionBuffer*> order;

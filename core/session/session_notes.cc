@@ -19,23 +19,6 @@ namespace {
 
 constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 
-}  // namespace
-
-void SessionClock::AddRecord(const Op& op) {
-  start_.Add(op);
-  const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
-  if (snapshot == nullptr) return;
-  clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));
-  if (clocks_.Knows(kTimeOfDay)) wall_offset_ns_ = clocks_.Resolve(kTimeOfDay, 0);
-}
-
-std::string SessionClock::Text(uint64_t boot_ns) const {
-  return boot_ns < start_ns() ? "-" + HumanDuration(start_ns() - boot_ns)
-                              : HumanDuration(boot_ns - start_ns());
-}
-
-namespace {
-
 /// A writer describes its own track before it writes anything else.
 constexpr uint32_t kChunksWithNames = 2;
 constexpr size_t kMaxName = 64;
@@ -50,6 +33,19 @@ Bytes ThreadIn(Bytes packet) {
 }
 
 }  // namespace
+
+void SessionClock::AddRecord(const Op& op) {
+  start_.Add(op);
+  const auto* const snapshot = std::get_if<ClockSnapshotRecord>(&op.body);
+  if (snapshot == nullptr) return;
+  clocks_.AddSnapshot(wire::AsBytes(snapshot->snapshot));
+  if (clocks_.Knows(kTimeOfDay)) wall_offset_ns_ = clocks_.Resolve(kTimeOfDay, 0);
+}
+
+std::string SessionClock::Text(uint64_t boot_ns) const {
+  return boot_ns < start_ns() ? "-" + HumanDuration(start_ns() - boot_ns)
+                              : HumanDuration(boot_ns - start_ns());
+}
 
 void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
   clock_.AddRecord(op);

@@ -20,6 +20,30 @@ std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccoun
   return {&gatherer, accounts, ledger};
 }
 
+using Section = std::vector<StoredOp>;
+
+/// Reads the next records of a session. @return none at its end
+Result<Section> ReadSection(OpSource& source) {
+  constexpr size_t kMostRecords = 2048;
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  Section section;
+  size_t bytes = 0;
+  while (section.size() < kMostRecords && bytes < kMostBytes) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
+    if (!op) break;
+    section.emplace_back(*op);
+    if (const auto* commit = std::get_if<Commit>(&op->body)) bytes += commit->request.size();
+  }
+  return section;
+}
+
+/// Fetches a record that is applied next: what the other replays did with their buffers has put it
+/// out of the caches.
+void Prefetch(const Op& op) {
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    PrefetchPayload(commit->request.data(), static_cast<uint32_t>(commit->request.size()));
+}
+
 }  // namespace
 
 bool SessionAccounts::AreOfLargerToo() const {
@@ -387,34 +411,6 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_other, bool is
   }
   return rows;
 }
-
-namespace {
-
-using Section = std::vector<StoredOp>;
-
-/// Reads the next records of a session. @return none at its end
-Result<Section> ReadSection(OpSource& source) {
-  constexpr size_t kMostRecords = 2048;
-  constexpr size_t kMostBytes = size_t{1} << 20;
-  Section section;
-  size_t bytes = 0;
-  while (section.size() < kMostRecords && bytes < kMostBytes) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
-    if (!op) break;
-    section.emplace_back(*op);
-    if (const auto* commit = std::get_if<Commit>(&op->body)) bytes += commit->request.size();
-  }
-  return section;
-}
-
-/// Fetches a record that is applied next: what the other replays did with their buffers has put it
-/// out of the caches.
-void Prefetch(const Op& op) {
-  if (const auto* commit = std::get_if<Commit>(&op.body))
-    PrefetchPayload(commit->request.data(), static_cast<uint32_t>(commit->request.size()));
-}
-
-}  // namespace
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config, uint64_t most) const {
   uint64_t bytes = 0;
