@@ -45,10 +45,7 @@ void ExamineState(Examiner& examiner) {
     skipped += sequence.skipped;
     dropped += sequence.is_dropped() ? 1 : 0;
     never_cleared += sequence.skipped > 0 && sequence.clears == 0 ? 1 : 0;
-    if (sequence.skipped_span) {
-      AddTo(span, sequence.skipped_span->first_ns);
-      AddTo(span, sequence.skipped_span->last_ns);
-    }
+    AddTo(span, sequence.skipped_span);
     if (sequence.skipped > 0 && (worst == nullptr || sequence.skipped > worst->skipped))
       worst = &sequence;
   }
@@ -213,9 +210,10 @@ void ExamineSequences(Examiner& examiner) {
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
-  for (const auto examine : {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences,
-                             ExamineSession, ExamineFtrace, ExamineProfilers, ExamineClocks,
-                             ExamineRefusals, ExamineIgnored, ExamineConfigSources, ExamineConfig})
+  for (const auto examine :
+       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineFlushes,
+        ExamineService, ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineRefusals,
+        ExamineIgnored, ExamineConfigSources, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)

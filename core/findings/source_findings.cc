@@ -20,11 +20,7 @@ namespace {
 
 /// The fields of the data source's own config.
 Bytes OwnConfigOf(const ConfiguredSource& source, uint32_t field) {
-  return wire::LastBytes(wire::AsBytes(source.own), field).value_or(Bytes());
-}
-
-Bytes FtraceConfigOf(const ConfiguredSource& source) {
-  return OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
+  return wire::BytesIn(wire::AsBytes(source.own), field);
 }
 
 /// Returns true if the data source's config asks for nothing that it could write.
@@ -84,13 +80,9 @@ class SourceAccounts {
       if (owners_[i] != source.name) continue;
       if (!is_only && sequence.buffer && *sequence.buffer != source.target_buffer) continue;
       ++account.sequences;
-      account.amount.packets += sequence.all.packets;
-      account.amount.bytes += sequence.all.bytes;
+      account.amount += sequence.all;
       account.unusable += sequence.skipped;
       account.places += sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
-      if (!sequence.all.span) continue;
-      AddTo(account.amount.span, sequence.all.span->first_ns);
-      AddTo(account.amount.span, sequence.all.span->last_ns);
     }
   }
 
@@ -331,8 +323,8 @@ void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
 
 /// Events that have addresses of functions, whose names were not asked for.
 void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, size_t index) {
-  const Bytes config = FtraceConfigOf(source);
-  if (wire::LastVarint(config, proto::FtraceConfig::kSymbolizeKsyms).value_or(0) != 0) return;
+  const Bytes config = OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
+  if (wire::NumberIn(config, proto::FtraceConfig::kSymbolizeKsyms) != 0) return;
   const std::vector<std::string>& asked = source.ftrace_events;
   std::vector<std::string> with;
   for (const std::string_view event :
@@ -340,7 +332,7 @@ void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, si
         "workqueue/workqueue_activate_work", "workqueue/workqueue_queue_work",
         "ftrace/funcgraph_entry", "ftrace/funcgraph_exit"})
     if (Lists(asked, event)) with.emplace_back(event);
-  if (wire::LastVarint(config, proto::FtraceConfig::kEnableFunctionGraph).value_or(0) != 0)
+  if (wire::NumberIn(config, proto::FtraceConfig::kEnableFunctionGraph) != 0)
     with.emplace_back("the function graph");
   if (with.empty()) return;
   examiner

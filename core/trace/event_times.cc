@@ -227,33 +227,13 @@ class TimesOfPacket {
     std::optional<uint64_t> delta, absolute;
     TrackEventShape& event = out_.event = {};
     wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
-      switch (field.number) {
-        case kDeltaUs:
-          delta = field.value;
-          break;
-        case kAbsoluteUs:
-          absolute = field.value;
-          break;
-        case kLegacy:
-          event.legacy = field.bytes;
-          break;
-        case kType:
-          event.type = field.value;
-          break;
-        case kTrack:
-          event.track = field.value;
-          break;
-        case kExtra:
-        case kExtraDouble:
-          event.has_extra = true;
-          break;
-        case kValue:
-        case kDouble:
-          event.has_value = true;
-          break;
-        default:
-          break;
-      }
+      if (field.number == kDeltaUs) delta = field.value;
+      if (field.number == kAbsoluteUs) absolute = field.value;
+      if (field.number == kLegacy) event.legacy = field.bytes;
+      if (field.number == kType) event.type = field.value;
+      if (field.number == kTrack) event.track = field.value;
+      event.has_extra |= field.number == kExtra || field.number == kExtraDouble;
+      event.has_value |= field.number == kValue || field.number == kDouble;
     });
     const auto add = [&](uint64_t us) {
       event.has_negative_time = static_cast<int64_t>(us) < 0;
