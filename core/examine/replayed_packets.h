@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -258,10 +258,6 @@ void ExamineSourceNames(Examiner& examiner) {
   }
 }
 
-bool HasSource(const Examiner& examiner, std::string_view name) {
-  return Contains(examiner.config.sources, name, &ConfiguredSource::name);
-}
-
 /// Configs that record nothing, or whose ftrace does.
 void ExamineNothing(Examiner& examiner) {
   const auto& sources = examiner.config.sources;
@@ -326,7 +322,8 @@ void ExamineProcessNames(Examiner& examiner) {
       has_sched |= has(event, kSched);
       has_task |= has(event, kTask);
     }
-  const bool has_processes = HasSource(examiner, kProcessSource);
+  const bool has_processes =
+      Contains(examiner.config.sources, kProcessSource, &ConfiguredSource::name);
   if (!has_sched || (has_processes && has_task)) return;
   Finding& finding = examiner.Add(
       "config.process_names",

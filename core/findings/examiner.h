@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/findings/finding.h"
@@ -83,7 +82,8 @@ class Examiner {
 void ExamineFile(Examiner& examiner);
 void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
-void ExamineSession(Examiner& examiner);
+void ExamineFlushes(Examiner& examiner);
+void ExamineService(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
 void ExamineProfilers(Examiner& examiner);

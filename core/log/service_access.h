@@ -10,7 +10,6 @@
 #include "core/base/lookup.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 

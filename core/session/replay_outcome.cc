@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/lookup.h"
-#include "core/base/wire.h"
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {

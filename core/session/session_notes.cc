@@ -23,15 +23,6 @@ constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 constexpr uint32_t kChunksWithNames = 2;
 constexpr size_t kMaxName = 64;
 
-/// The name of the thread that a packet describes; empty: it does not.
-Bytes ThreadIn(Bytes packet) {
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(proto::TracePacket::kTrackDescriptor))
-      return ReadTrackNames(field->bytes).thread;
-  return {};
-}
-
 }  // namespace
 
 void SessionClock::AddRecord(const Op& op) {
@@ -98,7 +89,8 @@ void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Re
     const Bytes bytes = commit.payload.subspan(fragment.body, fragment.size());
     if (std::exchange(begins, true) && sequence.content == 0)
       sequence.content = ReadPacketFacts(bytes).content;
-    const Bytes thread = ThreadIn(bytes);
+    const Bytes thread =
+        ReadTrackNames(wire::BytesIn(bytes, proto::TracePacket::kTrackDescriptor)).thread;
     if (!thread.empty() && sequence.thread.empty())
       sequence.thread = wire::AsText(thread.first(std::min(thread.size(), kMaxName)));
   });

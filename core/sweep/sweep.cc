@@ -14,12 +14,6 @@ PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
 
-std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts,
-                                         Ledger* ledger) {
-  if (accounts == nullptr) return {&gatherer};
-  return {&gatherer, accounts, ledger};
-}
-
 using Section = std::vector<StoredOp>;
 
 /// Reads the next records of a session. @return none at its end
@@ -270,7 +264,10 @@ SweepReplay::SweepReplay(const SweepConfig& config, ReplayOptions options, bool 
     : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
       ledger_(has_ledger ? std::make_unique<Ledger>(*accounts_) : nullptr),
       gatherer_(std::make_unique<Gatherer>(config.keep_from_ns)),
-      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get(), ledger_.get())) {
+      replay_(std::move(options),
+              has_ledger
+                  ? std::vector<ReplayListener*>{gatherer_.get(), accounts_.get(), ledger_.get()}
+                  : std::vector<ReplayListener*>{gatherer_.get()}) {
   if (!config.session.empty()) configured_.emplace(record_, config.session);
 }
 
