@@ -10,7 +10,7 @@
 #include "commands/record/producer_memory.h"
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
-#include "core/gaps/memory_looks.h"
+#include "core/gaps/shared_memory_use.h"
 
 namespace ringscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "commands/session/session_reader.h"
 #include "commands/session/tasks_on_cores.h"
 #include "core/base/wire.h"
-#include "core/examine/remedy_trials.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"

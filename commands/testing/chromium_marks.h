@@ -17,7 +17,7 @@
 #include "commands/testing/memory_run.h"
 #include "core/base/text.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/gaps/memory_looks.h"
+#include "core/gaps/shared_memory_use.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay.h"
@@ -63,7 +63,7 @@ struct MissingMarks {
 
 /// A packet that the replay returned.
 struct ReadPacket {
-  GapTrack::Point at;
+  GapPlace at;
   std::optional<std::pair<int, uint64_t>> mark;  // thread and number
   bool flagged = false;                          // by its producer
 };
@@ -79,7 +79,7 @@ class PacketReader : public LedgerSink, public ReplayListener {
     std::string content;
     for (const Bytes slice : packet.packet->slices) content += wire::AsText(slice);
     packets[packet.buffer][last_.sequence].push_back(
-        {.at = {last_.first_chunk, last_.first_offset},
+        {.at = GapPlace::Of(last_),
          .mark = MarkIn(content),
          .flagged = ReadPacketFacts(wire::AsBytes(content)).dropped != 0});
     return {};
@@ -123,10 +123,10 @@ inline Comparison Compare(const SequenceGaps& account, std::vector<ReadPacket> p
   size_t gap = 0;
   uint64_t next = 0;  // number
   MissingMarks here;
-  const auto take = [&](const GapTrack::Point* until) {
+  const auto take = [&](const GapPlace* until) {
     for (; gap < account.gaps.size(); ++gap) {
       const Gap& one = account.gaps[gap];
-      if (until != nullptr && !(GapTrack::Point{one.first.chunk, one.first.offset} < *until)) break;
+      if (until != nullptr && !(one.first < *until)) break;
       ++here.gaps;
       here.lost += one.lost.packets;
       if (one.abort) here.causes.emplace_back(Name(one.abort->reason));

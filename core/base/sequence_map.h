@@ -1,15 +1,136 @@
 #ifndef RINGSCOPE_CORE_BASE_SEQUENCE_MAP_H_
 #define RINGSCOPE_CORE_BASE_SEQUENCE_MAP_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/base/key_index.h"
 
 namespace ringscope {
+
+/// From keys to numbers: a flat hash table (open addressing, linear probing) of 4 bytes per slot
+/// beside the key, as logs with millions of short-lived sequences exist.
+/// @tparam Key has Packed(), a number
+template <typename Key>
+class FlatIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  /// Returns the key's number, or kNone.
+  uint32_t Find(Key key) const {
+    if (slots_.empty()) return kNone;
+    size_t at = HomeOf(key);
+    while (slots_[at].value != kNone && !(slots_[at].key == key)) at = Next(at);
+    return slots_[at].value;
+  }
+  /// The key must be new.
+  void Insert(Key key, uint32_t value) {
+    if (slots_.empty() || (used_ + 1) * 3 > slots_.size() * 2) Grow();
+    Place({key, value});
+    ++used_;
+  }
+  /// Removes a key, which must be there. @return its number
+  uint32_t Erase(Key key) {
+    size_t hole = HomeOf(key);
+    while (!(slots_[hole].key == key)) hole = Next(hole);
+    const uint32_t value = slots_[hole].value;
+    // The slots that follow, up to an empty one, move up as far as their own places allow.
+    for (size_t next = Next(hole); slots_[next].value != kNone; next = Next(next)) {
+      const size_t home = HomeOf(slots_[next].key);
+      const bool stays = ((next - home) & mask_) < ((next - hole) & mask_);
+      if (stays) continue;
+      slots_[hole] = slots_[next];
+      hole = next;
+    }
+    slots_[hole].value = kNone;
+    --used_;
+    return value;
+  }
+
+  size_t size() const { return used_; }
+  /// Calls `visit(Key, number)` for each key, in no order. Nothing may be inserted or erased.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Slot& slot : slots_)
+      if (slot.value != kNone) visit(slot.key, slot.value);
+  }
+
+ private:
+  struct Slot {
+    Key key{};
+    uint32_t value = kNone;
+  };
+
+  /// The place of a key, if it is free: the product's upper bits depend on all of the key's.
+  size_t HomeOf(Key key) const { return (uint64_t{key.Packed()} * 0x9E3779B97F4A7C15) >> shift_; }
+  size_t Next(size_t slot) const { return (slot + 1) & mask_; }
+
+  void Place(Slot slot) {
+    size_t at = HomeOf(slot.key);
+    while (slots_[at].value != kNone) at = Next(at);
+    slots_[at] = slot;
+  }
+
+  void Grow() {
+    std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
+    old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    shift_ = std::countl_zero(mask_);
+    for (const Slot& slot : old)
+      if (slot.value != kNone) Place(slot);
+  }
+
+  std::vector<Slot> slots_;
+  size_t mask_ = 0;
+  int shift_ = 0;
+  size_t used_ = 0;
+};
+
+using KeyIndex = FlatIndex<SequenceKey>;
+
+/// Grows in blocks: elements never move, and there is no doubling.
+template <typename T>
+class StableVector {
+ public:
+  StableVector() = default;
+  StableVector(const StableVector& other) { *this = other; }
+  StableVector(StableVector&& other) noexcept
+      : blocks_(std::move(other.blocks_)), size_(std::exchange(other.size_, 0)) {}
+  StableVector& operator=(const StableVector& other) {
+    if (this == &other) return *this;
+    blocks_.clear();
+    for (const auto& block : other.blocks_) blocks_.push_back(std::make_unique<Block>(*block));
+    size_ = other.size_;
+    return *this;
+  }
+  StableVector& operator=(StableVector&& other) noexcept {
+    blocks_ = std::move(other.blocks_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
+  T& operator[](size_t i) { return blocks_[i >> kShift]->items[i & kMask]; }
+  const T& operator[](size_t i) const { return blocks_[i >> kShift]->items[i & kMask]; }
+  size_t size() const { return size_; }
+
+  T& emplace_back() {
+    if (size_ >> kShift == blocks_.size()) blocks_.push_back(std::make_unique<Block>());
+    return (*this)[size_++];
+  }
+
+ private:
+  static constexpr size_t kShift = 6;
+  static constexpr size_t kMask = (size_t{1} << kShift) - 1;
+  struct Block {
+    T items[kMask + 1]{};
+  };
+  std::vector<std::unique_ptr<Block>> blocks_;
+  size_t size_ = 0;
+};
 
 /// One value for each sequence, in order of first use. Values never move and are never removed;
 /// logs with millions of short-lived sequences exist.

@@ -194,6 +194,15 @@ inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
   return found;
 }
 
+/// Returns the varint of a field; 0: there is none.
+inline uint64_t NumberIn(Bytes message, uint32_t number) {
+  return LastVarint(message, number).value_or(0);
+}
+/// Returns the content of a field of bytes; empty: there is none.
+inline Bytes BytesIn(Bytes message, uint32_t number) {
+  return LastBytes(message, number).value_or(Bytes());
+}
+
 /// Calls visit(Bytes) for each message in a field.
 template <typename Visit>
 void ForEachMessage(Bytes message, uint32_t number, Visit visit) {

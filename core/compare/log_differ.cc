@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/base/wire.h"
 #include "core/compare/list_alignment.h"
@@ -117,10 +118,6 @@ Ignored Divergence::Others() const {
   return others;
 }
 
-uint64_t DiffCounts::all() const {
-  return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0});
-}
-
 bool BufferDiff::CounterDiffers(size_t i, const BufferStats& a, const BufferStats& b) const {
   const auto field = kStatFields[i].value;
   if (a.*field == b.*field) return false;
@@ -213,8 +210,7 @@ class DiffSide : public ReplayListener {
   bool reports_events() const { return reports_events_; }
   /// Returns nullptr if the buffer was not set up.
   const SessionBuffer* Buffer(BufferId buffer) const {
-    const auto found = replay_.session().buffers().find(buffer);
-    return found == replay_.session().buffers().end() ? nullptr : &found->second;
+    return FindIn(replay_.session().buffers(), buffer);
   }
   DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
     const auto find = [&](ChunkId id) { return Find({place.buffer, {place.sequence, id}}); };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -179,7 +180,7 @@ struct DiffCounts {
 
   uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
   uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
-  uint64_t all() const;
+  uint64_t all() const { return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0}); }
 };
 
 struct BufferDiff {

@@ -12,7 +12,7 @@
 #include "core/engine/chunk_ring.h"
 #include "core/engine/zeroed_storage.h"
 #include "core/perfetto/fragment.h"
-#include "core/session/buffer_observer.h"
+#include "core/session/session.h"
 
 namespace ringscope {
 namespace {

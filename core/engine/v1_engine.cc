@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/gap_list.h"
-#include "core/base/key_index.h"
 #include "core/base/sequence_map.h"
 #include "core/base/wire.h"
 #include "core/engine/chunk_ring.h"

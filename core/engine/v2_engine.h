@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/key_index.h"
+#include "core/base/sequence_map.h"
 #include "core/engine/chunk_ring.h"
 #include "core/engine/engine.h"
 #include "core/engine/v2_rules.h"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
@@ -48,8 +49,7 @@ Sentence ChangesText(const std::vector<ConfigChange>& changes,
 std::string TitlesOf(const std::vector<const Finding*>& findings) {
   std::vector<std::string> titles;
   for (const Finding* finding : findings)
-    if (std::ranges::find(titles, finding->rule->title) == titles.end())
-      titles.emplace_back(finding->rule->title);
+    if (!Contains(titles, finding->rule->title)) titles.emplace_back(finding->rule->title);
   return ShortList(titles, "further finding", "; ");
 }
 
@@ -322,8 +322,7 @@ class AnswerBuilder {
     for (const Finding& finding : findings)
       if (finding.rule == headline.rule || (IsOfLosses(finding) && IsOfLosses(headline)))
         for (const ConfigChange& change : finding.changes)
-          if (std::ranges::find(changes, change.path, &ConfigChange::path) == changes.end())
-            changes.push_back(change);
+          if (!Contains(changes, change.path, &ConfigChange::path)) changes.push_back(change);
     return ChangesText(changes, examined_.subject.sizes);
   }
 
@@ -363,8 +362,7 @@ class AnswerBuilder {
 }  // namespace
 
 bool Answer::has_change() const {
-  return !change.empty() || more_changes > 0 ||
-         std::ranges::find(lines, "Change", &AnswerLine::label) != lines.end();
+  return !change.empty() || more_changes > 0 || Contains(lines, "Change", &AnswerLine::label);
 }
 
 Answer AnswerOf(const Examination& examination) { return AnswerBuilder(examination).Build(); }

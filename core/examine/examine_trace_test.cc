@@ -139,6 +139,38 @@ TEST(ExamineTrace, WhatIsInABufferOfOneDataSourceIsThatOnes) {
   EXPECT_EQ(SourceOf(sequence, config), "com.example");
 }
 
+TEST(ExamineTrace, NewMetadataOfABrowserHaveTheOldContent) {
+  const TraceConfigFacts config{
+      .sources = {{.name = "track_event"}, {.name = "org.chromium.trace_metadata2"}}};
+  TraceSequence sequence;
+  sequence.all.packets = 1;
+  sequence.contents = {{proto::TracePacket::kChromeEvents}, {proto::TracePacket::kChromeMetadata}};
+  EXPECT_EQ(SourceOf(sequence, config), "org.chromium.trace_metadata2");
+}
+
+TEST(ExamineTrace, SequencesThatNoStatisticsListAreInTheOnlyBufferThatTheyCanHaveBeenIn) {
+  TraceFacts facts = GoodTrace();
+  TraceSequence& sequence = facts.sequences.emplace_back(facts.sequences[0]);
+  sequence.id = 99;
+  sequence.buffer.reset();
+  sequence.is_listed = false;
+  sequence.losses.sequence_packet_loss = 1;
+  const auto where = [](const TraceFacts& trace) {
+    const Examination examination = ExamineTrace(trace);
+    return FindRule(examination, "buffer.packet_loss")->where.text;
+  };
+  EXPECT_THAT(where(facts), HasSubstr("buffers[0]"));
+  const Message second = Message()
+                             .Text(proto::DataSourceConfig::kName, "track_event")
+                             .Uint(proto::DataSourceConfig::kTargetBuffer, 1);
+  facts.config = GoodConfig()
+                     .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+                     .Inner(proto::TraceConfig::kDataSources,
+                            Message().Inner(proto::TraceConfig::DataSource::kConfig, second))
+                     .text();
+  EXPECT_THAT(where(facts), HasSubstr("sequences whose buffer is not in the statistics"));
+}
+
 TEST(ExamineTrace, StatisticsOfTheMiddle_ProveNoLossToTheEnd) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.bytes_read = facts.buffers[0].stats.bytes_written;

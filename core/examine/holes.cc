@@ -44,7 +44,7 @@ class SequenceHoles {
 
   std::vector<Hole> Find() {
     for (const Gap& gap : gaps_.gaps) {
-      Hole& hole = Add({gap.first.chunk, gap.first.fragment}, {gap.last.chunk, gap.last.fragment});
+      Hole& hole = Add(gap.first, gap.last);
       hole.stage = gap.causes.empty() ? Stage::kUnknown
                                       : StageOf(gap.causes.front().fate, gap.causes.front().cause);
       if (gap.lost.packets > 0) hole.packets = gap.lost.packets;
@@ -60,7 +60,7 @@ class SequenceHoles {
     }
     for (const FalseFlag& flag : gaps_.false_flags) AddUnusable(flag.packet.unusable);
     for (const MissingChunks& missing : gaps_.missing) {
-      Hole& hole = Add({missing.first, 0}, {missing.last, UINT32_MAX});
+      Hole& hole = Add({missing.first, 0, 0}, {missing.last, UINT32_MAX, UINT32_MAX});
       hole.stage = missing.reported ? Stage::kUnknown : Stage::kSharedMemory;
       hole.what = missing.reported ? "unknown: the log is not complete here"
                                    : "lost: chunks that were never committed";
@@ -88,7 +88,7 @@ class SequenceHoles {
 
  private:
   /// Adds a hole from the packet before the first place to that at the second one, or after it.
-  Hole& Add(ReplayedPackets::Place first, ReplayedPackets::Place after) {
+  Hole& Add(const GapPlace& first, const GapPlace& after) {
     Hole& hole = holes_.emplace_back();
     hole.sequence = index_;
     hole.where = examination_.log->notes.NameOf(gaps_.buffer);
@@ -342,7 +342,7 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
 }
 
 void ReplayedPackets::OnPacketFate(const PacketAccount& account) {
-  const Place place{account.first_chunk, account.fragment};
+  const GapPlace place = GapPlace::Of(account);
   const auto time_ns = static_cast<int64_t>(times_->Of(account));
   Sequence::Run& all = sequences_[account.sequence].all;
   if (all.count == 0 || place < all.first) all.first = place, all.first_ns = time_ns;
@@ -350,7 +350,7 @@ void ReplayedPackets::OnPacketFate(const PacketAccount& account) {
 }
 
 void ReplayedPackets::OnReturned(const PacketAccount& account, const SessionPacket& packet) {
-  const Place place{account.first_chunk, account.fragment};
+  const GapPlace place = GapPlace::Of(account);
   const auto time_ns = static_cast<int64_t>(times_->Of(account));
   Sequence& sequence = sequences_[packet.packet->sequence];
   sequence.id = {packet.machine, packet.sequence_id};
@@ -373,12 +373,12 @@ void ReplayedPackets::OnDrained() {
     std::ranges::stable_sort(sequences_.At(i).value.runs, {}, &Sequence::Run::first);
 }
 
-int64_t ReplayedPackets::Sequence::TimeBefore(Place place) const {
+int64_t ReplayedPackets::Sequence::TimeBefore(GapPlace place) const {
   const auto after = std::ranges::lower_bound(runs, place, {}, &Run::first);
   return after == runs.begin() ? all.first_ns : after[-1].last_ns;
 }
 
-int64_t ReplayedPackets::Sequence::TimeFrom(Place place) const {
+int64_t ReplayedPackets::Sequence::TimeFrom(GapPlace place) const {
   const auto after = std::ranges::lower_bound(runs, place, {}, &Run::first);
   return after == runs.end() ? all.last_ns : after->first_ns;
 }

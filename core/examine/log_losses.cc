@@ -16,11 +16,6 @@ namespace {
 
 constexpr size_t kNamed = 2;  // sequences and sources
 
-/// Returns when the first of the sequence's lost packets was written.
-std::optional<uint64_t> LossesFrom(const SequenceGaps& sequence) {
-  return sequence.gaps.empty() ? std::nullopt : sequence.gaps.front().written.first.time_ns;
-}
-
 }  // namespace
 
 LogLosses::LogLosses(const Examination& examination)
@@ -129,11 +124,14 @@ Sentence LogLosses::Losers() const {
   std::ranges::stable_sort(losers, std::ranges::greater(), lost_by);
   SharesOf shares;
   for (const SequenceGaps* each : std::span(losers).first(std::min(kNamed, losers.size())))
-    shares.emplace_back(notes_.NameOf(each->sequence, LossesFrom(*each)) +
-                            (std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1
-                                 ? " in " + notes_.NameOf(each->buffer)
-                                 : ""),
-                        lost_by(each));
+    shares.emplace_back(
+        notes_.NameOf(each->sequence, each->gaps.empty()
+                                          ? std::nullopt
+                                          : each->gaps.front().written.first.time_ns) +
+            (std::ranges::count(losers, each->sequence, &SequenceGaps::sequence) > 1
+                 ? " in " + notes_.NameOf(each->buffer)
+                 : ""),
+        lost_by(each));
   return Shares("lost_by", shares, by_places ? places_ : lost_.packets, kNamed);
 }
 

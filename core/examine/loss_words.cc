@@ -20,6 +20,21 @@ std::string OwnFaultWords(const CauseCount& cause) {
   return words;
 }
 
+/// @param times how often; for the kinds that are counted
+std::string ClauseOf(InexactReason reason, uint64_t times) {
+  const InexactRow& words = RowOf(reason);
+  if (reason == InexactReason::kProducers && times == 0)
+    return "whether producers were connected to the service itself is not known";
+  return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
+                     fmt::arg("was", Was(times)));
+}
+
+std::map<InexactReason, uint64_t> ByReason(const Verdicts& verdicts) {
+  std::map<InexactReason, uint64_t> times;
+  for (const RecordingVerdict& verdict : verdicts) times[verdict.reason] += verdict.times;
+  return times;
+}
+
 }  // namespace
 
 std::string ProducerText(ProducerId producer, const std::string& name) {
@@ -104,25 +119,6 @@ std::string MomentText(const SessionNotes& notes, const LogMoment& moment) {
   if (!moment.time_ns) return fmt::format("record {}", *moment.record);
   return fmt::format("record {} ({})", *moment.record, TimeText(notes, moment.time_ns));
 }
-
-namespace {
-
-/// @param times how often; for the kinds that are counted
-std::string ClauseOf(InexactReason reason, uint64_t times) {
-  const InexactRow& words = RowOf(reason);
-  if (reason == InexactReason::kProducers && times == 0)
-    return "whether producers were connected to the service itself is not known";
-  return fmt::format(fmt::runtime(words.clause), Count(times, words.counted),
-                     fmt::arg("was", Was(times)));
-}
-
-std::map<InexactReason, uint64_t> ByReason(const Verdicts& verdicts) {
-  std::map<InexactReason, uint64_t> times;
-  for (const RecordingVerdict& verdict : verdicts) times[verdict.reason] += verdict.times;
-  return times;
-}
-
-}  // namespace
 
 std::string VerdictSentence(const Verdicts& verdicts, bool is_empty) {
   if (is_empty) return "Nothing was recorded: no producer committed anything.";

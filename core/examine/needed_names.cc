@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/wire.h"
-#include "core/ledger/packet_values.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
@@ -52,7 +51,7 @@ void NeededNames::AddTree(Bytes tree, bool is_in_trace) {
   wire::FieldReader fields(tree);
   while (const auto field = fields.Next()) {
     const auto number = [&](uint32_t of) {
-      return static_cast<int32_t>(wire::LastVarint(field->bytes, of).value_or(0));
+      return static_cast<int32_t>(wire::NumberIn(field->bytes, of));
     };
     if (field->IsBytes(proto::ProcessTree::kThreads)) {
       process_of_[number(1)] = number(3);
@@ -79,9 +78,7 @@ void NeededNames::AddBundle(Bytes bundle) {
   wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
     if (field.type != wire::Type::kBytes) return;
     if (field.number == proto::FtraceEventBundle::kCompactSched) {
-      const auto column = [&](uint32_t number) {
-        return wire::LastBytes(field.bytes, number).value_or(Bytes());
-      };
+      const auto column = [&](uint32_t number) { return wire::BytesIn(field.bytes, number); };
       VisitCompact(column(1), column(3), add);
       VisitCompact(column(7), column(8), add);
     }

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
@@ -342,6 +343,16 @@ class RemedyFinder {
   std::vector<Remedy> remedies_;
 };
 
+/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
+void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
+  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
+  remedy.reach_ns = reach_ns;
+  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
+  remedy.formula = period.reason.text;
+  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
+                     period.reason.text, true}};
+}
+
 }  // namespace
 
 TriedOutcome OutcomeOf(const LedgerTotals& totals) {
@@ -364,20 +375,6 @@ const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffe
   return found == remedies.end() ? nullptr : &*found;
 }
 
-namespace {
-
-/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
-void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
-  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
-  remedy.reach_ns = reach_ns;
-  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
-  remedy.formula = period.reason.text;
-  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
-                     period.reason.text, true}};
-}
-
-}  // namespace
-
 void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
   std::map<BufferId, const Remedy*> chosen;
   list.changes.clear();
@@ -399,9 +396,8 @@ void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
     } else if (remedy.buffer) {
       remedy.is_alternative = !chosen.emplace(*remedy.buffer, &remedy).second;
     }
-    const bool is_there =
-        !remedy.changes.empty() && std::ranges::find(list.changes, remedy.changes.front().path,
-                                                     &ConfigChange::path) != list.changes.end();
+    const bool is_there = !remedy.changes.empty() &&
+                          Contains(list.changes, remedy.changes.front().path, &ConfigChange::path);
     if (!remedy.is_alternative && !is_there)
       list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
   }

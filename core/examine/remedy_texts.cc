@@ -6,6 +6,7 @@
 #include <cctype>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
 
@@ -155,7 +156,7 @@ std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& l
             !text.empty() && text == OtherRemedyOf(gap, false) && !gap.Has(Cause::kAborted)) {
           text += '.';
           text.front() = static_cast<char>(std::toupper(text.front()));
-          if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+          if (!Contains(texts, text)) texts.push_back(std::move(text));
         }
   return texts;
 }

@@ -1,12 +1,12 @@
-#include "core/examine/remedy_trials.h"
-
 #include <fmt/format.h>
 
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
 
@@ -64,7 +64,9 @@ class RemedyTrials {
   bool MustHoldAll(const Remedy& remedy) const;
   std::vector<uint64_t> FirstSizes(const Remedy& remedy) const;
   TriedSize Judge(const Remedy& remedy, const SweepRow& row) const;
-  const TriedBuffer* FindTried(BufferId buffer, uint64_t size) const;
+  const TriedBuffer* FindTried(BufferId buffer, uint64_t size) const {
+    return FindIn(sized_, {buffer, size});
+  }
   void Recommend(Remedy& remedy);
   std::optional<TriedOutcome> OutcomeOfBuffers(const RemedyList& list) const;
 
@@ -241,11 +243,6 @@ Status RemedyTrials::FindBetween(std::vector<Remedy>& remedies) {
     remedy->outcome = outcome;
   }
   return {};
-}
-
-auto RemedyTrials::FindTried(BufferId buffer, uint64_t size) const -> const TriedBuffer* {
-  const auto tried = sized_.find({buffer, size});
-  return tried == sized_.end() ? nullptr : &tried->second;
 }
 
 /// Returns the outcome of the session with the changes that go together, as far as it follows from

@@ -1,14 +1,13 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 #define RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 
-#include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/sequence_map.h"
+#include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/packet_values.h"
 #include "core/reads/ready_times.h"
@@ -39,15 +38,9 @@ struct SequenceDigest {
 /// each chunk that was read.
 class ReplayedPackets : public ReplayListener, public LedgerSink {
  public:
-  /// The place of a packet in its sequence.
-  struct Place {
-    uint64_t chunk = 0;  // id, unwrapped
-    uint32_t fragment = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
   /// A packet before which its producer reports a loss that is not in the log.
   struct Flagged {
-    Place place;
+    GapPlace place;
     uint32_t loss_bits = 0;
   };
   struct Sequence {
@@ -57,15 +50,15 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
 
     /// The time of the packet returned that is nearest to a place, before it; if there is none, of
     /// the sequence's first packet, lost or not.
-    int64_t TimeBefore(Place place) const;
+    int64_t TimeBefore(GapPlace place) const;
     /// Likewise of the packet at the place or after it, or of the sequence's last packet.
-    int64_t TimeFrom(Place place) const;
+    int64_t TimeFrom(GapPlace place) const;
 
    private:
     friend class ReplayedPackets;
     /// Packets that follow each other.
     struct Run {
-      Place first;
+      GapPlace first;
       uint32_t count = 0;
       int64_t first_ns = 0, last_ns = 0;
     };

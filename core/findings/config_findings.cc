@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
@@ -35,9 +36,7 @@ void ExamineBufferConfigs(Examiner& examiner) {
                {.where = BufferName(examiner.config, i)})
           .changes.push_back({fmt::format("buffers[{}].size_kb", i), "65536",
                               "the service refuses other sizes", false});
-    if (!config.sources.empty() &&
-        std::ranges::find(config.sources, i, &ConfiguredSource::target_buffer) ==
-            config.sources.end()) {
+    if (!config.sources.empty() && !Contains(config.sources, i, &ConfiguredSource::target_buffer)) {
       Finding& finding =
           examiner.Add("config.unused_buffer", "No data source targets the buffer: it stays empty.",
                        {.where = BufferName(examiner.config, i)});
@@ -237,27 +236,6 @@ void ExamineDrain(Examiner& examiner) {
     }
 }
 
-}  // namespace
-
-uint64_t KernelBufferKb(uint64_t drain_period_ms) {
-  return std::bit_ceil(std::max(kKbPerSecond * drain_period_ms / 1000, uint64_t{1024}));
-}
-
-void ExamineConfig(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  ExamineBufferConfigs(examiner);
-  ExamineFlushPeriod(examiner);
-  if (examiner.config.clear_period_ms.value_or(0) == 0)
-    ExamineMissingClears(examiner);
-  else
-    ExamineClearPeriod(examiner);
-  ExamineSharing(examiner);
-  ExamineDrain(examiner);
-}
-
-// Data sources of a trace config that record nothing, or less than is meant.
-namespace {
-
 constexpr const char* kProcessSource = "linux.process_stats";
 
 void ExamineSourceNames(Examiner& examiner) {
@@ -278,11 +256,6 @@ void ExamineSourceNames(Examiner& examiner) {
                   .changes = {{fmt::format("data_sources[{}].config.name", i),
                                fmt::format("\"{}\"", *meant), "is the nearest known name", true}}});
   }
-}
-
-bool HasSource(const Examiner& examiner, std::string_view name) {
-  return std::ranges::find(examiner.config.sources, name, &ConfiguredSource::name) !=
-         examiner.config.sources.end();
 }
 
 /// Configs that record nothing, or whose ftrace does.
@@ -342,14 +315,15 @@ void ExamineProcessNames(Examiner& examiner) {
   constexpr std::string_view kTask[] = {"task/task_newtask", "task_newtask", "task/*"};
   bool has_sched = false, has_task = false;
   const auto has = [](std::string_view event, std::span<const std::string_view> names) {
-    return std::ranges::find(names, event) != names.end();
+    return Contains(names, event);
   };
   for (const ConfiguredSource& source : examiner.config.sources)
     for (const std::string& event : source.ftrace_events) {
       has_sched |= has(event, kSched);
       has_task |= has(event, kTask);
     }
-  const bool has_processes = HasSource(examiner, kProcessSource);
+  const bool has_processes =
+      Contains(examiner.config.sources, kProcessSource, &ConfiguredSource::name);
   if (!has_sched || (has_processes && has_task)) return;
   Finding& finding = examiner.Add(
       "config.process_names",
@@ -382,7 +356,7 @@ void ExamineRings(Examiner& examiner) {
   if (duration_ns > 0) period_ns = std::min(period_ns, duration_ns);
   for (size_t i = 0; i < config.buffers.size(); ++i) {
     const bool has_much = std::ranges::any_of(config.sources, [&](const ConfiguredSource& source) {
-      return source.target_buffer == i && std::ranges::find(kMuch, source.name) != std::end(kMuch);
+      return source.target_buffer == i && Contains(kMuch, source.name);
     });
     if (!has_much || config.buffers[i].policy != FillPolicy::kRingBuffer) continue;
     if (config.buffers[i].size_kb == 0 || config.buffers[i].size_kb >= kTooLargeKb) continue;
@@ -421,21 +395,6 @@ void ExamineRings(Examiner& examiner) {
   }
 }
 
-}  // namespace
-
-void ExamineConfigSources(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  ExamineNothing(examiner);
-  ExamineSourceNames(examiner);
-  ExamineEventNames(examiner);
-  ExamineRings(examiner);
-  ExamineProcessNames(examiner);
-}
-
-// Settings of a trace config that the service refuses, ignores or replaces.
-// Source: what is known of the service of v58 when a session is enabled.
-namespace {
-
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
 
 /// A time of a config; longer ones than can be counted in ns are cut.
@@ -459,7 +418,7 @@ std::string Repeated(const Elements& elements, Name name) {
   std::vector<std::string> names;
   for (const auto& element : elements) {
     const std::string& text = std::invoke(name, element);
-    if (!text.empty() && std::ranges::find(names, text) != names.end()) return Printable(text);
+    if (!text.empty() && Contains(names, text)) return Printable(text);
     names.push_back(text);
   }
   return {};
@@ -559,7 +518,7 @@ void ExamineTargets(Examiner& examiner) {
     const std::string path = fmt::format("data_sources[{}].config.", i);
     const std::string title = fmt::format("data_sources[{}] ({})", i, Printable(source.name));
     const std::string& name = source.target_name;
-    const bool is_known = std::ranges::find(names, name) != names.end();
+    const bool is_known = Contains(names, name);
     if (!name.empty() && !is_known) {
       const auto nearest = NearestName(name, names);
       std::vector<ConfigChange> changes;
@@ -691,6 +650,34 @@ void ExamineFileSettings(Examiner& examiner) {
 
 }  // namespace
 
+uint64_t KernelBufferKb(uint64_t drain_period_ms) {
+  return std::bit_ceil(std::max(kKbPerSecond * drain_period_ms / 1000, uint64_t{1024}));
+}
+
+void ExamineConfig(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  ExamineBufferConfigs(examiner);
+  ExamineFlushPeriod(examiner);
+  if (examiner.config.clear_period_ms.value_or(0) == 0)
+    ExamineMissingClears(examiner);
+  else
+    ExamineClearPeriod(examiner);
+  ExamineSharing(examiner);
+  ExamineDrain(examiner);
+}
+
+// Data sources of a trace config that record nothing, or less than is meant.
+void ExamineConfigSources(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  ExamineNothing(examiner);
+  ExamineSourceNames(examiner);
+  ExamineEventNames(examiner);
+  ExamineRings(examiner);
+  ExamineProcessNames(examiner);
+}
+
+// Settings of a trace config that the service refuses, ignores or replaces.
+// Source: what is known of the service of v58 when a session is enabled.
 void ExamineRefusals(Examiner& examiner) {
   if (!examiner.has_config()) return;
   // A trace proves that its service took the config, whose duration it may have replaced since.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
@@ -45,10 +46,6 @@ Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
   return findings.emplace_back(std::move(parts));
 }
 
-void Examiner::SetMachine(Finding& finding, uint32_t machine) {
-  finding.where = Say("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
-}
-
 bool Examiner::HasFound(std::string_view rule) const {
   return std::ranges::any_of(findings,
                              [&](const Finding& finding) { return finding.rule->id == rule; });
@@ -62,8 +59,7 @@ Figures Finding::figures() const {
 
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index) {
   if (examiner.replay == nullptr) return nullptr;
-  const auto found = examiner.replay->buffers.find(static_cast<uint32_t>(index));
-  return found == examiner.replay->buffers.end() ? nullptr : &found->second;
+  return FindIn(examiner.replay->buffers, static_cast<uint32_t>(index));
 }
 
 std::string BufferName(const TraceConfigFacts& config, size_t index) {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/findings/finding.h"
@@ -69,7 +68,10 @@ class Examiner {
     texts.push_back(sentence.text);
     AddFigures(figures, sentence);
   }
-  static void SetMachine(Finding& finding, uint32_t machine);
+  static void SetMachine(Finding& finding, uint32_t machine) {
+    finding.where =
+        Say("machine {}{}{}", machine, finding.where.empty() ? "" : ": ", finding.where);
+  }
 
   bool is_remote_ = false;
   std::optional<TimeSpan> session_;
@@ -80,7 +82,8 @@ class Examiner {
 void ExamineFile(Examiner& examiner);
 void ExamineBuffers(Examiner& examiner);
 void ExamineSequences(Examiner& examiner);
-void ExamineSession(Examiner& examiner);
+void ExamineFlushes(Examiner& examiner);
+void ExamineService(Examiner& examiner);
 void ExamineFtrace(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
 void ExamineProfilers(Examiner& examiner);

@@ -352,6 +352,16 @@ std::string SlowText(const std::vector<SlowSource>& sources) {
   return Joined({texts.begin(), texts.end()});
 }
 
+/// Returns true if a sequence has packets that are events, with a time or without.
+bool HasEvents(const TraceFacts& facts) {
+  return std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
+    return std::ranges::any_of(
+        sequence.contents, [](const ContentAmount& one) { return KindOf(one.content).has_events; });
+  });
+}
+
+}  // namespace
+
 void ExamineFlushes(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   const std::string slow = SlowText(facts.slow_to_flush);
@@ -431,16 +441,6 @@ void ExamineService(Examiner& examiner) {
                  {.proof = "invalid_packets of the service's statistics.", .weight = invalid});
 }
 
-/// Returns true if a sequence has packets that are events, with a time or without.
-bool HasEvents(const TraceFacts& facts) {
-  return std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
-    return std::ranges::any_of(
-        sequence.contents, [](const ContentAmount& one) { return KindOf(one.content).has_events; });
-  });
-}
-
-}  // namespace
-
 void ExamineFile(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   ExamineDamage(examiner);
@@ -456,11 +456,6 @@ void ExamineFile(Examiner& examiner) {
     examiner.Add("trace.empty",
                  "The trace has no event: its packets only describe tracks, processes or names.",
                  {.harm = Harm::kWarning, .remedy = "Write events, each with a timestamp."});
-}
-
-void ExamineSession(Examiner& examiner) {
-  ExamineFlushes(examiner);
-  ExamineService(examiner);
 }
 
 }  // namespace ringscope

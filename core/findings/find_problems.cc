@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
@@ -50,10 +51,7 @@ void ExamineState(Examiner& examiner) {
     skipped += sequence.skipped;
     dropped += sequence.is_dropped() ? 1 : 0;
     never_cleared += sequence.skipped > 0 && sequence.clears == 0 ? 1 : 0;
-    if (sequence.skipped_span) {
-      AddTo(span, sequence.skipped_span->first_ns);
-      AddTo(span, sequence.skipped_span->last_ns);
-    }
+    AddTo(span, sequence.skipped_span);
     if (sequence.skipped > 0 && (worst == nullptr || sequence.skipped > worst->skipped))
       worst = &sequence;
   }
@@ -67,8 +65,8 @@ void ExamineState(Examiner& examiner) {
           Number("unusable", skipped), Number("needing_state", needing, "packet"),
           Share("share_unusable", skipped, needing)),
       {.harm = HarmOfUnusable(skipped, facts.all.packets),
-       .where = Say("most in {}: {} of {}", SequenceName(examiner, *worst),
-                    Number("most_unusable", worst->skipped),
+       .where = Say("{}most in {}: {} of {}", span ? Say("{}; ", SpanText(examiner, *span)) : "",
+                    SequenceName(examiner, *worst), Number("most_unusable", worst->skipped),
                     Number("most_needing_state", worst->needing)),
        .cause = never_cleared == 0
                     ? "Packets before them are lost, and the state was not repeated soon after."
@@ -84,7 +82,6 @@ void ExamineState(Examiner& examiner) {
     finding.cause = "The tool has to set the state up in the first packet of each sequence.";
     finding.remedy = RuleOf("state.never_cleared").remedy;
   }
-  if (span) finding.where += Say(", {}", SpanText(examiner, *span));
   if (dropped > 0)
     finding.where +=
         Say("; {} without any usable packet", Number("unusable_sequences", dropped, "sequence"));
@@ -110,12 +107,10 @@ void ExamineSilent(Examiner& examiner) {
   }
   if (silent == 0 || !examiner.has_config() || facts.data_packets == 0) return;
   const bool has_tree = std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
-    return std::ranges::find(sequence.contents, proto::TracePacket::kProcessTree,
-                             &ContentAmount::content) != sequence.contents.end();
+    return Contains(sequence.contents, proto::TracePacket::kProcessTree, &ContentAmount::content);
   });
   const bool wants_tree =
-      std::ranges::find(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name) !=
-      examiner.config.sources.end();
+      Contains(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name);
   examiner.Add(
       "sequence.lost",
       Say("{} ({}{}) had written into the buffers, and {} no packet in the trace{}.",
@@ -147,21 +142,6 @@ void ExamineIgnoredNames(Examiner& examiner) {
                 .proof = "name_iid of the events, and sequence_flags of all packets.",
                 .weight = nameless});
 }
-
-}  // namespace
-
-void ExamineSequences(Examiner& examiner) {
-  const TraceFacts& facts = examiner.facts;
-  ExamineState(examiner);
-  ExamineSilent(examiner);
-  ExamineIgnoredNames(examiner);
-  if (facts.sequences_left_out > 0)
-    examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
-                         Number("packets_left_out", facts.sequences_left_out, "packet"),
-                         Number("sequences_examined", facts.sequences.size())));
-}
-
-namespace {
 
 /// Orders findings: first that the file is cut off; then those that a replay proves before those of
 /// the trace's counters.
@@ -221,12 +201,24 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
 
 }  // namespace
 
+void ExamineSequences(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  ExamineState(examiner);
+  ExamineSilent(examiner);
+  ExamineIgnoredNames(examiner);
+  if (facts.sequences_left_out > 0)
+    examiner.Unknown(Say("{} beyond the first {} sequences were not looked at.",
+                         Number("packets_left_out", facts.sequences_left_out, "packet"),
+                         Number("sequences_examined", facts.sequences.size())));
+}
+
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
-  for (const auto examine : {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences,
-                             ExamineSession, ExamineFtrace, ExamineProfilers, ExamineClocks,
-                             ExamineRefusals, ExamineIgnored, ExamineConfigSources, ExamineConfig})
+  for (const auto examine :
+       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineFlushes,
+        ExamineService, ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineRefusals,
+        ExamineIgnored, ExamineConfigSources, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)

@@ -133,16 +133,9 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
 }
 
 std::string ClockName(ClockKey clock) {
-  static constexpr std::array kNames = {"",
-                                        "REALTIME",
-                                        "REALTIME_COARSE",
-                                        "MONOTONIC",
-                                        "MONOTONIC_COARSE",
-                                        "MONOTONIC_RAW",
-                                        "BOOTTIME",
-                                        "",
-                                        "",
-                                        "TSC"};
+  constexpr auto kNames =
+      std::to_array<const char*>({"", "REALTIME", "REALTIME_COARSE", "MONOTONIC",
+                                  "MONOTONIC_COARSE", "MONOTONIC_RAW", "BOOTTIME", "", "", "TSC"});
   if (clock.id < kNames.size() && *kNames[clock.id] != '\0')
     return fmt::format("clock {} ({})", clock.id, kNames[clock.id]);
   if (clock.sequence_id != 0)

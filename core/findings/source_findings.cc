@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
@@ -20,11 +21,7 @@ namespace {
 
 /// The fields of the data source's own config.
 Bytes OwnConfigOf(const ConfiguredSource& source, uint32_t field) {
-  return wire::LastBytes(wire::AsBytes(source.own), field).value_or(Bytes());
-}
-
-Bytes FtraceConfigOf(const ConfiguredSource& source) {
-  return OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
+  return wire::BytesIn(wire::AsBytes(source.own), field);
 }
 
 /// Returns true if the data source's config asks for nothing that it could write.
@@ -50,8 +47,7 @@ class SourceAccounts {
     for (const TraceSequence& sequence : facts_.sequences) {
       if (sequence.all.packets == 0) continue;
       owners_.push_back(SourceOf(sequence, config_));
-      has_unknown_ |= std::ranges::find(config_.sources, owners_.back(), &ConfiguredSource::name) ==
-                      config_.sources.end();
+      has_unknown_ |= !Contains(config_.sources, owners_.back(), &ConfiguredSource::name);
       sequences_.push_back(&sequence);
     }
   }
@@ -85,13 +81,9 @@ class SourceAccounts {
       if (owners_[i] != source.name) continue;
       if (!is_only && sequence.buffer && *sequence.buffer != source.target_buffer) continue;
       ++account.sequences;
-      account.amount.packets += sequence.all.packets;
-      account.amount.bytes += sequence.all.bytes;
+      account.amount += sequence.all;
       account.unusable += sequence.skipped;
       account.places += sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
-      if (!sequence.all.span) continue;
-      AddTo(account.amount.span, sequence.all.span->first_ns);
-      AddTo(account.amount.span, sequence.all.span->last_ns);
     }
   }
 
@@ -104,8 +96,7 @@ class SourceAccounts {
     const BufferStats* const stats = StatsOf(account.buffer);
     const std::optional<TimeSpan>&own = account.amount.span, &all = facts_.all.span;
     return own && all && account.amount.packets >= kFewPackets && stats != nullptr &&
-           stats->chunks_discarded == 0 &&
-           std::ranges::find(kSteady, account.name) != std::end(kSteady) &&
+           stats->chunks_discarded == 0 && Contains(kSteady, account.name) &&
            all->last_ns - own->last_ns > own->last_ns - all->first_ns;
   }
 
@@ -123,8 +114,7 @@ class SourceAccounts {
     };
     const KnownSource* const known = FindKnownSource(source.name);
     const ServiceStats& service = facts_.service;
-    const bool is_slow = std::ranges::find(facts_.slow_to_start, source.name,
-                                           &SlowSource::source) != facts_.slow_to_start.end();
+    const bool is_slow = Contains(facts_.slow_to_start, source.name, &SlowSource::source);
     const BufferStats* const stats = StatsOf(source.target_buffer);
     const std::string buffer_name = BufferName(config_, source.target_buffer);
     if (config_.trigger_mode == TriggerMode::kStart && facts_.triggers.empty() &&
@@ -150,9 +140,8 @@ class SourceAccounts {
                  "Look at its producer, which was busy or blocked.");
     // Chrome's data sources write some of their data as track events.
     const bool is_in_others =
-        has_unknown_ ||
-        (source.name.starts_with("org.chromium.") &&
-         std::ranges::find(owners_, std::string_view("track_event")) != owners_.end());
+        has_unknown_ || (known != nullptr && source.name.starts_with("org.chromium.") &&
+                         Contains(owners_, "track_event"));
     if (!HasOwnContent(source.name) && is_in_others)
       return say(SourceState::kUnknown,
                  "The trace does not show which of the other packets the data source wrote.", "");
@@ -230,18 +219,21 @@ class SourceAccounts {
   bool HasTrackDescriptors(std::optional<uint32_t> buffer) const {
     return std::ranges::any_of(sequences_, [&](const TraceSequence* sequence) {
       return sequence->is_of_producer() && (!sequence->buffer || sequence->buffer == buffer) &&
-             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
-                               &ContentAmount::content) == sequence->contents.end() &&
-             std::ranges::find(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
-                               &ContentAmount::content) != sequence->contents.end();
+             !Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
+                       &ContentAmount::content) &&
+             Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
+                      &ContentAmount::content);
     });
   }
 
   static Sentence ProducerText(const KnownSource* source) {
     constexpr std::string_view kProfilers[] = {"android.heapprofd", "android.java_hprof"};
-    if (source != nullptr && std::ranges::find(kProfilers, source->name) != std::end(kProfilers))
+    if (source != nullptr && Contains(kProfilers, source->name))
       return "Check that a process which the config names ran in the session, and that it may be "
              "profiled (debuggable, profileable).";
+    if (source != nullptr && source->name == std::string_view("track_event"))
+      return "Check that an app which writes track events is connected while the session runs, and "
+             "the categories that track_event_config enables.";
     if (source == nullptr || *source->producer == '\0')
       return "Check that a producer registers it under exactly this name, and that it is connected "
              "while the session runs.";
@@ -339,19 +331,16 @@ void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
 
 /// Events that have addresses of functions, whose names were not asked for.
 void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, size_t index) {
-  constexpr std::string_view kWithFunctions[] = {"workqueue/workqueue_execute_start",
-                                                 "workqueue/workqueue_execute_end",
-                                                 "workqueue/workqueue_activate_work",
-                                                 "workqueue/workqueue_queue_work",
-                                                 "ftrace/funcgraph_entry",
-                                                 "ftrace/funcgraph_exit"};
-  const Bytes config = FtraceConfigOf(source);
-  if (wire::LastVarint(config, proto::FtraceConfig::kSymbolizeKsyms).value_or(0) != 0) return;
+  const Bytes config = OwnConfigOf(source, proto::DataSourceConfig::kFtraceConfig);
+  if (wire::NumberIn(config, proto::FtraceConfig::kSymbolizeKsyms) != 0) return;
   const std::vector<std::string>& asked = source.ftrace_events;
   std::vector<std::string> with;
-  for (const std::string_view event : kWithFunctions)
+  for (const std::string_view event :
+       {"workqueue/workqueue_execute_start", "workqueue/workqueue_execute_end",
+        "workqueue/workqueue_activate_work", "workqueue/workqueue_queue_work",
+        "ftrace/funcgraph_entry", "ftrace/funcgraph_exit"})
     if (Lists(asked, event)) with.emplace_back(event);
-  if (wire::LastVarint(config, proto::FtraceConfig::kEnableFunctionGraph).value_or(0) != 0)
+  if (wire::NumberIn(config, proto::FtraceConfig::kEnableFunctionGraph) != 0)
     with.emplace_back("the function graph");
   if (with.empty()) return;
   examiner
@@ -364,48 +353,6 @@ void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, si
           {fmt::format("data_sources[{}].config.ftrace_config.symbolize_ksyms", index), "true",
            "names of the kernel's functions", false});
 }
-
-}  // namespace
-
-std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& config) {
-  const auto has = [&](std::string_view source) {
-    return std::ranges::any_of(sequence.contents, [&](const ContentAmount& content) {
-      return Writes(source, content.content);
-    });
-  };
-  for (const ConfiguredSource& source : config.sources)
-    if (has(source.name)) return source.name;
-  // One that has no content of its own: it is its buffer's, if no other writes there.
-  if (sequence.buffer && sequence.all.packets > 0) {
-    std::set<std::string> names;
-    for (const ConfiguredSource& source : config.sources)
-      if (source.target_buffer == *sequence.buffer) names.insert(source.name);
-    if (names.size() == 1 && !HasOwnContent(*names.begin())) return *names.begin();
-  }
-  for (const ContentAmount& content : sequence.contents)
-    if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
-  // A data source of its own kind: it is the config's, if that has one only.
-  std::vector<std::string> others;
-  for (const ConfiguredSource& source : config.sources)
-    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
-  if (sequence.all.packets == 0 || others.empty()) return "";
-  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
-}
-
-void ExamineSources(Examiner& examiner) {
-  if (!examiner.has_config()) return;
-  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
-  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
-    const ConfiguredSource& source = examiner.config.sources[i];
-    if (source.name != kFtraceSource) continue;
-    ExamineFtraceSetup(examiner, source);
-    ExamineKernelSymbols(examiner, source, i);
-  }
-}
-
-// Losses that profilers report in their packets: linux.perf, heapprofd, Java heap dumps.
-
-namespace {
 
 /// The sum of a counter over its indexes, and the indexes.
 struct IndexSum {
@@ -558,6 +505,44 @@ void ExamineHeapDumps(Examiner& examiner, const MachineFacts& machine) {
 }
 
 }  // namespace
+
+std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& config) {
+  const auto has = [&](std::string_view source) {
+    return std::ranges::any_of(sequence.contents, [&](const ContentAmount& content) {
+      return Writes(source, content.content);
+    });
+  };
+  for (const ConfiguredSource& source : config.sources)
+    if (has(source.name)) return source.name;
+  // One that has no content of its own: it is its buffer's, if no other writes there.
+  if (sequence.buffer && sequence.all.packets > 0) {
+    std::set<std::string> names;
+    for (const ConfiguredSource& source : config.sources)
+      if (source.target_buffer == *sequence.buffer) names.insert(source.name);
+    if (names.size() == 1 && !HasOwnContent(*names.begin())) return *names.begin();
+  }
+  for (const ContentAmount& content : sequence.contents)
+    if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
+  // A data source of its own kind: it is the config's, if that has one only.
+  std::vector<std::string> others;
+  for (const ConfiguredSource& source : config.sources)
+    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
+  if (sequence.all.packets == 0 || others.empty()) return "";
+  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
+}
+
+void ExamineSources(Examiner& examiner) {
+  if (!examiner.has_config()) return;
+  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
+  for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
+    const ConfiguredSource& source = examiner.config.sources[i];
+    if (source.name != kFtraceSource) continue;
+    ExamineFtraceSetup(examiner, source);
+    ExamineKernelSymbols(examiner, source, i);
+  }
+}
+
+// Losses that profilers report in their packets: linux.perf, heapprofd, Java heap dumps.
 
 void ExamineProfilers(Examiner& examiner) {
   examiner.OnEachMachine([&](const MachineFacts& machine) {

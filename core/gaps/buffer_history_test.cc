@@ -1,8 +1,8 @@
-#include "core/gaps/buffer_history.h"
-
 #include <gtest/gtest.h>
 
-namespace ringscope {
+#include "core/gaps/gap_finder.h"
+
+namespace ringscope::gaps {
 namespace {
 
 constexpr SequenceKey kOne{ProducerId{1}, WriterId{1}};
@@ -54,4 +54,4 @@ TEST(BufferHistory, OldChunks_AreForgotten) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::gaps

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/gaps/stalls.h"
+#include "core/gaps/gap_report.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
 
@@ -11,10 +11,6 @@ namespace ringscope::gaps {
 namespace {
 
 ChunkName NameOf(SequenceKey sequence, uint64_t chunk) { return {sequence, IdOf(chunk)}; }
-
-GapPlace PlaceOf(const PacketAccount& account) {
-  return {account.first_chunk, account.fragment, account.first_offset};
-}
 
 /// Adds a packet to what waits when the log ends.
 void AddStalled(SequenceGaps& sequence, const PacketAccount& account) {
@@ -73,6 +69,38 @@ bool LacksPatch(const SequenceGaps& sequence) {
          std::ranges::any_of(sequence.gaps, [](const Gap& gap) {
            return gap.Has(Cause::kAwaitedPatch) || gap.Has(Cause::kBehindStall);
          });
+}
+
+void Extend(GapTrack::Run& run, const PacketAccount& account) {
+  run.first = std::min(run.first, GapPlace::Of(account));
+  run.last = std::max(run.last, GapPlace::Of(account));
+  run.last_chunk = std::max(run.last_chunk, account.last_chunk);
+}
+
+/// What is decided with its commit is reported at once: the fates of packets before it may still be
+/// open. What is decided by a read or an eviction is reported after them.
+bool IsDecidedWhenWritten(const PacketAccount& account) {
+  return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
+}
+
+/// Whether no packet, of a fate that is reported later, can come between the run's last packet and
+/// this lost one.
+bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
+  if (!IsDecidedWhenWritten(account)) return true;
+  // A buffer that discards a chunk discards all of it.
+  if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
+  return account.first_chunk == run.last.chunk && account.fragment <= run.last.fragment + 1;
+}
+
+constexpr size_t kMaxLossy = 256;
+/// Stalls that the fates of packets may still be reported for.
+constexpr std::ptrdiff_t kRecent = 4;
+
+/// Returns the last stall at this chunk, or the end.
+template <typename Stalls>
+auto FindLast(Stalls& stalls, ChunkName chunk) {
+  return std::find_if(stalls.rbegin(), stalls.rend(),
+                      [&](const Stall& stall) { return stall.chunk == chunk; });
 }
 
 }  // namespace
@@ -225,7 +253,7 @@ uint32_t GapFinder::AddFlag(Sequence& sequence, const PacketAccount& account) {
   }
   --unused_.flags;
   OpenFlag flag;
-  flag.packet.place = PlaceOf(account);
+  flag.packet.place = GapPlace::Of(account);
   flag.packet.loss_bits = account.loss_bits;
   flag.packet.pass = account.pass;
   flag.packet.read = account.decided;
@@ -250,7 +278,7 @@ uint32_t GapFinder::GapOf(Sequence& sequence, const PacketAccount& account) {
   Gap& gap = gaps_.emplace_back().gap;
   gap.buffer = id_;
   gap.sequence = account.sequence;
-  gap.first = gap.last = PlaceOf(account);
+  gap.first = gap.last = GapPlace::Of(account);
   return run.detail;
 }
 
@@ -259,7 +287,7 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   OpenGap& open = gaps_[index];
   Gap& gap = open.gap;
   const FateCount count{1, account.size};
-  const GapPlace place = PlaceOf(account);
+  const GapPlace place = GapPlace::Of(account);
   if (place < gap.first) gap.first = place;
   if (gap.last < place) gap.last = place;
   if (account.fate == Fate::kInvalid) gap.lost_bits |= account.loss_bits;
@@ -328,7 +356,7 @@ void GapFinder::OnPacket(const PacketAccount& account, const PacketFacts& facts)
     if (account.loss_bits != 0) ++sequence.report.hidden_flags;
     if (unused_.producer_flags > 0) {
       --unused_.producer_flags;
-      sequence.by_producer.push_back({account.first_chunk, account.first_offset});
+      sequence.by_producer.push_back(GapPlace::Of(account));
     }
   }
   const bool is_flagged = account.loss_bits != 0 || facts.dropped != 0;
@@ -592,89 +620,42 @@ FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const Op
   return result;
 }
 
-}  // namespace ringscope::gaps
-
-namespace ringscope {
-
-namespace {
-
-GapTrack::Point PointOf(const PacketAccount& account) {
-  return {account.first_chunk, account.first_offset};
-}
-
-GapTrack::Run RunOf(const PacketAccount& account, GapTrack::Kind kind, uint32_t detail) {
-  const GapTrack::Point point = PointOf(account);
-  return {.first = point,
-          .last = point,
-          .last_chunk = account.last_chunk,
-          .last_fragment = account.fragment,
-          .kind = kind,
-          .detail = detail};
-}
-
-void Extend(GapTrack::Run& run, const PacketAccount& account) {
-  const GapTrack::Point point = PointOf(account);
-  run.first = std::min(run.first, point);
-  if (point > run.last) {
-    run.last = point;
-    run.last_fragment = account.fragment;
-  }
-  run.last_chunk = std::max(run.last_chunk, account.last_chunk);
-}
-
-/// What is decided with its commit is reported at once: the fates of packets before it may still be
-/// open. What is decided by a read or an eviction is reported after them.
-bool IsDecidedWhenWritten(const PacketAccount& account) {
-  return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
-}
-
-/// Whether no packet, of a fate that is reported later, can come between the run's last packet and
-/// this lost one.
-bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
-  if (!IsDecidedWhenWritten(account)) return true;
-  // A buffer that discards a chunk discards all of it.
-  if (account.fate == Fate::kDiscarded) return account.first_chunk <= run.last_chunk + 1;
-  return account.first_chunk == run.last.chunk && account.fragment <= run.last_fragment + 1;
-}
-
-}  // namespace
-
-/// The first run that begins after the point.
-GapTrack::Iterator GapTrack::FirstAfter(Point point) {
-  if (runs_.empty() || runs_.back().first <= point) return runs_.end();  // the usual case
-  return std::upper_bound(runs_.begin(), runs_.end(), point,
-                          [](Point value, const Run& run) { return value < run.first; });
+/// The first run that begins after the place.
+GapTrack::Iterator GapTrack::FirstAfter(const GapPlace& place) {
+  if (runs_.empty() || runs_.back().first <= place) return runs_.end();  // the usual case
+  return std::ranges::upper_bound(runs_, place, {}, &Run::first);
 }
 
 void GapTrack::AddKept(const PacketAccount& account, Kind kind, uint32_t detail) {
-  const Point point = PointOf(account);
-  const Iterator after = FirstAfter(point);
+  const GapPlace place = GapPlace::Of(account);
+  const Iterator after = FirstAfter(place);
   if (after != runs_.begin()) {
     Run& before = *std::prev(after);
-    if (point <= before.last) return;  // within a run: nothing new about the order
+    if (place <= before.last) return;  // within a run: nothing new about the order
     if (before.kind == kind && detail == kNoDetail && account.first_chunk <= before.last_chunk + 1)
       return Extend(before, account);
   }
-  runs_.insert(after, RunOf(account, kind, detail));
+  runs_.insert(after, {place, place, account.last_chunk, kind, detail});
 }
 
 GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
-  const Point point = PointOf(account);
-  Iterator after = FirstAfter(point);
+  const GapPlace place = GapPlace::Of(account);
+  Iterator after = FirstAfter(place);
   if (after != runs_.begin()) {
     Run& before = *std::prev(after);
     if (before.kind == Kind::kLost) {
-      if (point <= before.last || IsNextTo(before, account)) {
+      if (place <= before.last || IsNextTo(before, account)) {
         Extend(before, account);
         return before;
       }
-    } else if (point <= before.last) {
+    } else if (place <= before.last) {
       // Packets on both sides were read: their run falls into two.
       Run rest = before;
-      rest.first = {point.chunk, point.offset + 1};
+      rest.first = place;
+      rest.first.offset = place.offset + 1;
       rest.detail = kNoDetail;
-      before.last = point.offset > 0 ? Point{point.chunk, point.offset - 1}
-                                     : Point{point.chunk - 1, UINT32_MAX};
+      before.last = place.offset > 0 ? GapPlace{place.chunk, place.fragment, place.offset - 1}
+                                     : GapPlace{place.chunk - 1, UINT32_MAX, UINT32_MAX};
       before.last_chunk = account.first_chunk;
       after = runs_.insert(after, rest);
     }
@@ -684,7 +665,7 @@ GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
     Extend(*after, account);
     return *after;
   }
-  return *runs_.insert(after, RunOf(account, Kind::kLost, kNoDetail));
+  return *runs_.insert(after, {place, place, account.last_chunk, Kind::kLost, kNoDetail});
 }
 
 void BufferHistory::AddCommit(uint64_t record, ChunkName chunk, uint32_t outer) {
@@ -752,21 +733,6 @@ std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {
   return at->bytes;
 }
 
-namespace {
-
-constexpr size_t kMaxLossy = 256;
-/// Stalls that the fates of packets may still be reported for.
-constexpr std::ptrdiff_t kRecent = 4;
-
-/// Returns the last stall at this chunk, or the end.
-template <typename Stalls>
-auto FindLast(Stalls& stalls, ChunkName chunk) {
-  return std::find_if(stalls.rbegin(), stalls.rend(),
-                      [&](const Stall& stall) { return stall.chunk == chunk; });
-}
-
-}  // namespace
-
 void SequenceStalls::OnEvent(const BufferEvent& event) {
   const bool is_open = open_ && open_->chunk == event.chunk;
   if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
@@ -830,4 +796,4 @@ void SequenceStalls::OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t 
   stall->held_size = held_size;
 }
 
-}  // namespace ringscope
+}  // namespace ringscope::gaps

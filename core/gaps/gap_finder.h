@@ -34,20 +34,159 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 #define RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 
+#include <compare>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
+#include "core/base/ids.h"
 #include "core/base/interval_set.h"
 #include "core/base/sequence_map.h"
-#include "core/gaps/buffer_history.h"
 #include "core/gaps/gap_report.h"
-#include "core/gaps/gap_track.h"
+#include "core/ledger/ledger.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope::gaps {
+
+/// The chunks that were written to one buffer lately, in order, and the bytes between two moments.
+/// Includes what a buffer that discards would have been written, had it been larger.
+/// Memory: O(chunks held by the buffer + kLateness).
+class BufferHistory {
+ public:
+  /// How many chunks may leave the buffer before one that left is forgotten: as many as the ledger
+  /// waits for.
+  static constexpr size_t kLateness = 8192;
+
+  struct Entry {
+    uint64_t record = 0;
+    uint64_t start = 0;  // bytes before it
+    ChunkName chunk;
+    uint32_t outer = 0;  // bytes that it occupies in the buffer
+
+    uint64_t end() const { return start + outer; }
+  };
+
+  /// @param outer bytes that the chunk occupies in the buffer
+  void AddCommit(uint64_t record, ChunkName chunk, uint32_t outer);
+  /// Adds a chunk that a full buffer discards. A scraped chunk that is re-committed takes no space
+  /// of its own.
+  void AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer);
+  void AddErase() { held_ -= held_ > 0 ? 1 : 0; }
+  void AddRead(uint64_t record);
+
+  /// Bytes of all chunks so far, one after the other as in an endless buffer.
+  uint64_t bytes() const { return bytes_; }
+  /// Bytes of the largest chunk so far: a ring may leave nearly as much unused where it wraps.
+  uint32_t largest() const { return largest_; }
+  /// Returns the newest commit of a chunk, valid until the next Add; nullptr if it is forgotten.
+  const Entry* Find(ChunkName chunk) const;
+  /// Notes whose data is newer than the chunk of a stall, unless that takes too many visits.
+  /// @param evictor the commit that needs the chunk's space, which is not in the history yet
+  void AddNewerData(const SequenceShare& evictor, Stall& stall);
+  /// Returns the bytes before the first read that began at this record or later, if one did.
+  std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const;
+
+ private:
+  struct ReadEntry {
+    uint64_t record = 0;
+    uint64_t bytes = 0;  // before it
+  };
+
+  void Add(uint64_t record, ChunkName chunk, uint32_t outer);
+
+  std::deque<Entry> entries_;
+  uint64_t first_number_ = 0;   // number of entries_.front(), counted from 0
+  ChunkMap<uint64_t> numbers_;  // of their newest commits
+  std::deque<ReadEntry> reads_;
+  uint64_t bytes_ = 0;
+  uint32_t largest_ = 0;
+  size_t held_ = 0;
+  size_t most_held_ = 0;
+  size_t visits_left_ = 4'000'000;  // of entries, for AddNewerData
+  // The last answer: packets of a chunk follow each other.
+  mutable ChunkName found_chunk_;
+  mutable const Entry* found_ = nullptr;
+};
+
+/// The order in which a sequence's packets were lost and read, as runs. Accounts come with their
+/// fates, not in order; each is put where it belongs. Memory: O(runs).
+class GapTrack {
+ public:
+  static constexpr uint32_t kNoDetail = UINT32_MAX;
+
+  enum class Kind : uint8_t { kLost, kRead, kPending };
+
+  /// Consecutive packets of one kind.
+  struct Run {
+    GapPlace first, last;     // of its packets
+    uint64_t last_chunk = 0;  // where the last packet ends
+    Kind kind = Kind::kLost;
+    uint32_t detail = kNoDetail;  // what the caller knows of it
+  };
+
+  /// Puts in a packet that was not lost.
+  /// @param detail kNoDetail: nothing special; else the packet starts a run of its own
+  void AddKept(const PacketAccount& account, Kind kind, uint32_t detail);
+  /// Puts in a lost packet. @return its run, to be used before the next call
+  Run& AddLost(const PacketAccount& account);
+
+  /// Once all packets are in: runs of lost packets with nothing between them become one.
+  /// `merge(detail, other)`: the second run's detail goes into the first one's.
+  template <typename Merge>
+  void Join(Merge merge) {
+    std::vector<Run> joined;
+    for (const Run& run : runs_) {
+      if (joined.empty() || joined.back().kind != Kind::kLost || run.kind != Kind::kLost) {
+        joined.push_back(run);
+        continue;
+      }
+      Run& before = joined.back();
+      before.last = run.last;
+      before.last_chunk = std::max(before.last_chunk, run.last_chunk);
+      if (before.detail == kNoDetail)
+        before.detail = run.detail;
+      else if (run.detail != kNoDetail)
+        merge(before.detail, run.detail);
+    }
+    runs_.swap(joined);
+  }
+
+  const std::vector<Run>& runs() const { return runs_; }
+
+ private:
+  using Iterator = std::vector<Run>::iterator;
+  Iterator FirstAfter(const GapPlace& place);
+
+  std::vector<Run> runs_;  // in order, apart from each other
+};
+
+/// The stalls of one sequence that did not end by a patch or a completion. Memory: up to a limit.
+class SequenceStalls {
+ public:
+  void OnEvent(const BufferEvent& event);
+  /// A packet of the sequence has its fate.
+  void OnPacketFate(const PacketAccount& account);
+  /// A patch for a chunk that is gone.
+  /// @param held_size bytes that were written from that chunk to now
+  void OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size);
+
+  /// Returns the last of these at this chunk, or nullptr.
+  const Stall* FindLossy(ChunkName chunk) const;
+  Stall* FindLossy(ChunkName chunk) {
+    return const_cast<Stall*>(std::as_const(*this).FindLossy(chunk));
+  }
+
+ private:
+  void End(StallEnd end, const LogMoment& at);
+
+  std::optional<Stall> open_;
+  std::optional<uint64_t> last_pass_;
+  std::vector<Stall> lossy_;
+};
 
 class GapFinder {
  public:
@@ -106,18 +245,18 @@ class GapFinder {
     SequenceGaps report;  // its lists are filled by FinishSequence
     GapTrack track;
     ChunkIdUnwrapper ids;
-    IntervalSet committed;                     // chunk ids, unwrapped
-    IntervalSet scraped;                       // of these, committed while their writer had them
-    std::optional<uint64_t> first_chunk;       // the lowest one
-    LogMoment newest_at;                       // commit of the newest one
-    std::vector<Jump> jumps;                   // where ids were left out, at least at first
-    std::vector<uint64_t> forgotten_at;        // chunks before which the buffer forgot the sequence
-    IntervalSet folded;                        // chunks in which packets begin that programs folded
-    std::vector<GapTrack::Point> by_producer;  // packets that the producer itself flagged
-    size_t held = 0;                           // chunks in the buffer
-    uint64_t emptied = 0;             // number of the last time that it had none left; 0: never
-    bool emptied_by_loss = false;     // the last one was evicted
-    std::optional<AbortFacts> abort;  // the last one
+    IntervalSet committed;                // chunk ids, unwrapped
+    IntervalSet scraped;                  // of these, committed while their writer had them
+    std::optional<uint64_t> first_chunk;  // the lowest one
+    LogMoment newest_at;                  // commit of the newest one
+    std::vector<Jump> jumps;              // where ids were left out, at least at first
+    std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
+    IntervalSet folded;                   // chunks in which packets begin that programs folded
+    std::vector<GapPlace> by_producer;    // packets that the producer itself flagged
+    size_t held = 0;                      // chunks in the buffer
+    uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
+    bool emptied_by_loss = false;         // the last one was evicted
+    std::optional<AbortFacts> abort;      // the last one
     std::optional<uint64_t> dropping_since_ns;  // its commit: no chunk followed yet
     bool recommits = false;                     // the chunk under way was committed before
     std::optional<ChunkId> taken_again;         // the last chunk that entered the buffer again

@@ -1,5 +1,6 @@
 #include "core/gaps/gap_report.h"
 
+#include "core/base/lookup.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {
@@ -65,11 +66,6 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
   std::ranges::stable_sort(list, std::ranges::greater(),
                            [](const SourceLosses& sum) { return sum.lost.packets; });
   return list;
-}
-
-const BufferGaps* GapReport::Find(BufferId id) const {
-  const auto found = std::ranges::find(buffers, id, &BufferGaps::id);
-  return found == buffers.end() ? nullptr : &*found;
 }
 
 std::vector<FtraceCpuLosses> FtraceLossesOf(const FtraceCounters& counters) {

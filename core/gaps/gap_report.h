@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,12 +11,12 @@
 #include <vector>
 
 #include "core/base/enum_names.h"
+#include "core/base/lookup.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/gaps/stale_packets.h"
-#include "core/gaps/stalls.h"
 #include "core/ledger/ledger.h"
-#include "core/ledger/loss_timeline.h"
 #include "core/log/record_filter.h"
+#include "core/session/replay_listener.h"
 #include "core/session/session_notes.h"
 #include "core/trace/ftrace_counters.h"
 #include "core/trace/stage_account.h"
@@ -24,6 +25,34 @@
 namespace ringscope {
 
 // The loss report of a replay, as plain values.
+
+/// How the wait at a chunk ended.
+enum class StallEnd : uint8_t {
+  kOpen,         // not at all: the log ends
+  kPatched,      // its patch came
+  kCompleted,    // the next chunk was committed, or the rest of it, or the buffer passed over it
+  kOverwritten,  // it was evicted
+  kCloned,       // its buffer was taken over, or cleared, for a clone
+};
+template <>
+inline constexpr std::array kEnumNames<StallEnd> = {"open", "patched", "completed", "overwritten",
+                                                    "cloned"};
+
+/// A chunk at which reads of its sequence stopped, or which was evicted before it had its patches.
+struct Stall {
+  ChunkName chunk;
+  StallReason reason{};
+  uint64_t passes = 0;   // read passes that stopped at it
+  uint64_t packets = 0;  // that waited: from that chunk on, written before it ended
+  StallEnd end = StallEnd::kOpen;
+  LogMoment ended;
+  std::optional<LogMoment> patched;  // its patch came, too late
+  std::optional<LogMoment> cloned;   // `patched` came after this clone, which was replayed
+  SequenceKey newer_by;              // kOverwritten: wrote most of the newer data
+  uint64_t newer_by_size = 0;        // bytes, in chunks
+  uint64_t newer_size = 0;           // bytes of all newer data; 0: not known
+  uint64_t held_size = 0;            // `patched`: bytes that were written from the chunk to then
+};
 
 /// Packets lost for the same cause.
 struct CauseCount {
@@ -70,9 +99,10 @@ struct GapPlace {
   uint32_t fragment = 0;
   uint32_t offset = 0;  // bytes, in the chunk's payload
 
-  friend bool operator<(const GapPlace& a, const GapPlace& b) {
-    return std::tuple(a.chunk, a.offset) < std::tuple(b.chunk, b.offset);
+  static GapPlace Of(const PacketAccount& account) {
+    return {account.first_chunk, account.fragment, account.first_offset};
   }
+  friend auto operator<=>(const GapPlace&, const GapPlace&) = default;
 };
 
 /// Packets that were read but need incremental state that the trace does not have.
@@ -196,9 +226,7 @@ struct Gap {
 
   static constexpr size_t kMaxBlamed = 16;
   static constexpr size_t kMaxEvictors = 32;
-  bool Has(Cause cause) const {
-    return std::ranges::find(causes, cause, &CauseCount::cause) != causes.end();
-  }
+  bool Has(Cause cause) const { return Contains(causes, cause, &CauseCount::cause); }
   /// Packets that were overwritten for other packets, whosever.
   uint64_t evicted() const;
   /// Counts packets that were overwritten for a sequence.
@@ -370,6 +398,69 @@ struct SourceLosses {
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
 
+/// Packets that were committed in an interval, and how many of these were lost.
+struct TimelineInterval {
+  uint64_t written = 0;
+  uint64_t lost = 0;
+
+  TimelineInterval& operator+=(const TimelineInterval& more) {
+    written += more.written;
+    lost += more.lost;
+    return *this;
+  }
+};
+
+/// Counts the packets of a session by the time at which they were committed, in intervals of the
+/// same length, which become longer as the session does.
+class LossTimeline {
+ public:
+  static constexpr size_t kIntervals = 48;
+
+  /// Counts a packet. They may come in any order.
+  void Add(uint64_t written_ns, bool is_lost) {
+    if (intervals_.empty()) first_ns_ = written_ns;
+    first_written_ns_ = std::min(first_written_ns_, written_ns);
+    if (written_ns < first_ns_) BeginAt(written_ns);
+    const uint64_t offset = written_ns - first_ns_;
+    while (offset / interval_ns_ >= kIntervals) Widen();
+    const auto place = static_cast<size_t>(offset / interval_ns_);
+    if (intervals_.size() <= place) intervals_.resize(place + 1);
+    intervals_[place] += {.written = 1, .lost = is_lost ? 1u : 0u};
+  }
+
+  bool empty() const { return intervals_.empty(); }
+  /// Where the first interval begins: then, or later in it, the first packet was written.
+  uint64_t first_ns() const { return first_ns_; }
+  uint64_t first_written_ns() const { return first_written_ns_; }
+  uint64_t interval_ns() const { return interval_ns_; }
+  /// Up to the last packet: between half of kIntervals and all, unless the session is very short.
+  const std::vector<TimelineInterval>& intervals() const { return intervals_; }
+
+ private:
+  /// Makes intervals twice as long.
+  void Widen() {
+    for (size_t i = 0; i < intervals_.size(); ++i) {
+      const TimelineInterval interval = std::exchange(intervals_[i], {});
+      intervals_[i / 2] += interval;
+    }
+    intervals_.resize((intervals_.size() + 1) / 2);
+    interval_ns_ *= 2;
+  }
+  /// Has the first interval begin then, or before.
+  void BeginAt(uint64_t written_ns) {
+    const auto missing = [&] { return (first_ns_ - written_ns + interval_ns_ - 1) / interval_ns_; };
+    while (missing() + intervals_.size() > kIntervals) Widen();
+    const uint64_t added = missing();
+    intervals_.insert(intervals_.begin(), static_cast<size_t>(added), TimelineInterval{});
+    first_ns_ -= std::min(first_ns_, added * interval_ns_);
+  }
+
+  uint64_t first_ns_ = 0;
+  uint64_t first_written_ns_ = UINT64_MAX;
+  uint64_t interval_ns_ = 1'000;
+  std::vector<TimelineInterval> intervals_;
+};
+
 struct ReplayOutcome;
 
 struct GapReport {
@@ -383,7 +474,7 @@ struct GapReport {
 
   uint64_t reports() const { return reported.size() + unlisted_reports; }
   /// Returns the buffer's gaps, or nullptr.
-  const BufferGaps* Find(BufferId id) const;
+  const BufferGaps* Find(BufferId id) const { return FindBy(buffers, id, &BufferGaps::id); }
 };
 
 /// A counter that trace processor calls a data loss.

@@ -1,10 +1,10 @@
-#include "core/gaps/gap_track.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace ringscope {
+#include "core/gaps/gap_finder.h"
+
+namespace ringscope::gaps {
 namespace {
 
 PacketAccount At(uint64_t chunk, uint32_t fragment, uint64_t written, uint64_t decided) {
@@ -91,4 +91,4 @@ TEST(GapTrack, Flagged_StartsARun) {
 }
 
 }  // namespace
-}  // namespace ringscope
+}  // namespace ringscope::gaps

@@ -1,11 +1,10 @@
-#include "core/gaps/memory_looks.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
+#include "core/gaps/shared_memory_use.h"
 #include "core/testing/smb_dsl.h"
 
 namespace ringscope::smb {

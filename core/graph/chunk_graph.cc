@@ -382,8 +382,6 @@ auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
   return {&node, true};
 }
 
-ChunkNode* SequenceGraphBuilder::Find(ChunkId chunk) { return NodeAt(NumberOf(chunk)); }
-
 ChunkNode* SequenceGraphBuilder::NodeAt(uint64_t id) {
   const auto found = items_.find(id);
   return found == items_.end() ? nullptr : std::get_if<ChunkNode>(&found->second.value);
@@ -406,10 +404,6 @@ ChunkRun SequenceGraphBuilder::AsRun(const Item& item) {
 void SequenceGraphBuilder::Settle(ChunkNode& node) {
   items_.at(node.id).settled = true;
   if (++settled_since_fold_ >= std::max(kFoldEvery, items_.size() / 4)) Fold();
-}
-
-void SequenceGraphBuilder::SettleAll() {
-  for (auto& [id, item] : items_) item.settled = true;
 }
 
 void SequenceGraphBuilder::AddPacket(const PacketAccount& account) {

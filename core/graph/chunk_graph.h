@@ -246,7 +246,7 @@ class SequenceGraphBuilder {
   };
   Arrival Arrive(ChunkId chunk);
   /// Returns the chunk, or nullptr if it is folded or unknown.
-  ChunkNode* Find(ChunkId chunk);
+  ChunkNode* Find(ChunkId chunk) { return NodeAt(NumberOf(chunk)); }
   /// Calls visit(ChunkNode&) for the unfolded chunks from `first` to `last`, in order.
   template <typename Visit>
   void VisitSpan(ChunkId first, ChunkId last, Visit visit) {
@@ -264,7 +264,9 @@ class SequenceGraphBuilder {
   /// The chunk's fate is final unless it is re-committed.
   void Settle(ChunkNode& node);
   /// The log is at its end: all fates are final.
-  void SettleAll();
+  void SettleAll() {
+    for (auto& [id, item] : items_) item.settled = true;
+  }
   void AddPacket(const PacketAccount& account);
   /// Adds patches for a chunk that is not among the unfolded ones.
   void AddStrayPatches(ChunkId chunk, uint64_t patches);

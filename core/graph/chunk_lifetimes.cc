@@ -29,7 +29,7 @@ void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,
 }
 
 void ChunkLifetimes::OnChunkDone(BufferId id, const ChunkCommit&) {
-  Buffer& buffer = buffers_[Raw(id)];
+  Buffer& buffer = buffers_[id];
   const uint64_t key = current_.chunk.Packed();
   if (current_.entry == Entry::kNotReported && buffer.held.contains(key))
     current_.entry = Entry::kUnchanged;
@@ -56,7 +56,7 @@ void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   const auto* const evicting = event.As<BufferEvent::Evicting>();
   const auto* const erased = event.As<BufferEvent::Erased>();
   if (evicting == nullptr && erased == nullptr) return;
-  Buffer& buffer = buffers_[Raw(event.buffer)];
+  Buffer& buffer = buffers_[event.buffer];
   const uint64_t key = event.chunk.Packed();
   const auto held = buffer.held.find(key);
   if (held == buffer.held.end()) return;
@@ -92,18 +92,10 @@ void ChunkLifetimes::EndAll(Buffer& buffer) {
   for (const auto& [number, key] : order) End(buffer, key, Exit::kHeld);
 }
 
-void ChunkLifetimes::OnBufferReplaced(SessionBuffer& buffer) { EndAll(buffers_[Raw(buffer.id)]); }
+void ChunkLifetimes::OnBufferReplaced(SessionBuffer& buffer) { EndAll(buffers_[buffer.id]); }
 
 void ChunkLifetimes::Finish() {
-  std::vector<uint16_t> ids;
-  for (const auto& [id, buffer] : buffers_) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());
-  for (const uint16_t id : ids) EndAll(buffers_[id]);
-}
-
-uint64_t ChunkLifetimes::HeldBytes(BufferId buffer) const {
-  const auto found = buffers_.find(Raw(buffer));
-  return found == buffers_.end() ? 0 : found->second.bytes;
+  for (auto& [id, buffer] : buffers_) EndAll(buffer);
 }
 
 }  // namespace ringscope

@@ -2,10 +2,12 @@
 #define RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "core/base/enum_names.h"
+#include "core/base/lookup.h"
 #include "core/ledger/ledger.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
@@ -88,7 +90,10 @@ class ChunkLifetimes : public ReplayListener {
 
   const LogMoment& now() const { return now_; }
   /// Bytes that the buffer's chunks occupy.
-  uint64_t HeldBytes(BufferId buffer) const;
+  uint64_t HeldBytes(BufferId buffer) const {
+    const Buffer* const held = FindIn(buffers_, buffer);
+    return held == nullptr ? 0 : held->bytes;
+  }
 
   bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
@@ -109,7 +114,7 @@ class ChunkLifetimes : public ReplayListener {
   void EndAll(Buffer& buffer);
 
   ChunkLifeListener& listener_;
-  std::unordered_map<uint16_t, Buffer> buffers_;
+  std::map<BufferId, Buffer> buffers_;
   LogMoment now_;
   Origin origin_ = Origin::kImported;
   uint64_t commits_ = 0;

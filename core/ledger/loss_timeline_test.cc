@@ -1,6 +1,6 @@
-#include "core/ledger/loss_timeline.h"
-
 #include <gtest/gtest.h>
+
+#include "core/gaps/gap_report.h"
 
 namespace ringscope {
 namespace {

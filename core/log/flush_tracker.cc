@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/lookup.h"
+
 namespace ringscope {
 namespace {
 
@@ -16,8 +18,7 @@ Enum PartOf(uint64_t flags) {
 }
 
 FlushAccount::Answer* FindAnswer(FlushAccount& flush, ProducerId producer) {
-  const auto found = std::ranges::find(flush.answers, producer, &FlushAccount::Answer::producer);
-  return found == flush.answers.end() ? nullptr : &*found;
+  return FindBy(flush.answers, producer, &FlushAccount::Answer::producer);
 }
 
 bool AllAcknowledged(const FlushAccount& flush) {

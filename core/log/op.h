@@ -520,12 +520,6 @@ struct Op {
   OpBody body;
 };
 
-/// Returns true for the start of a tracing session, from which people count its times.
-inline bool IsSessionStart(const Op& op) {
-  const auto* changed = std::get_if<SessionChanged>(&op.body);
-  return changed != nullptr && changed->change == SessionChange::kStarted && op.time_ns;
-}
-
 /// From when people count a session's times: its start, as in the Perfetto UI; where the log does
 /// not show that, when its consumer began it; else its first record that is not only about a
 /// producer, which connects to the service whatever session there is.
@@ -534,7 +528,8 @@ class SessionStart {
   /// The session's next record.
   void Add(const Op& op) {
     if (is_started_ || !op.time_ns) return;
-    is_started_ = IsSessionStart(op);
+    const auto* const changed = std::get_if<SessionChanged>(&op.body);
+    is_started_ = changed != nullptr && changed->change == SessionChange::kStarted;
     const bool begins = !is_begun_ && std::holds_alternative<SessionStarted>(op.body);
     const bool is_of_producer = std::holds_alternative<ProducerConnected>(op.body) ||
                                 std::holds_alternative<SharedMemorySetUp>(op.body) ||

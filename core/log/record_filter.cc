@@ -2,13 +2,15 @@
 
 #include <type_traits>
 
+#include "core/base/lookup.h"
+
 namespace ringscope {
 namespace {
 
 /// Returns true if a list allows a value. An empty one allows all, another no absent value.
 template <typename T>
 bool Allows(const std::vector<T>& list, const std::optional<std::type_identity_t<T>>& value) {
-  return list.empty() || (value && std::ranges::find(list, *value) != list.end());
+  return list.empty() || (value && Contains(list, *value));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/lookup.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 
@@ -43,8 +44,8 @@ struct LogSelection {
   bool selects() const { return !sequences.empty() || !buffers.empty() || selects_times(); }
   bool selects_times() const { return from || to; }
   bool Keeps(BufferKey buffer, SequenceKey sequence) const {
-    return (buffers.empty() || std::ranges::find(buffers, buffer) != buffers.end()) &&
-           (sequences.empty() || std::ranges::find(sequences, sequence) != sequences.end());
+    return (buffers.empty() || Contains(buffers, buffer)) &&
+           (sequences.empty() || Contains(sequences, sequence));
   }
   /// Returns true if the span reaches into the time asked for. A span without times is not kept
   /// once a limit is set.

@@ -1,5 +1,6 @@
 #include "core/log/service_access.h"
 
+#include "core/base/lookup.h"
 #include "core/base/result.h"
 
 namespace ringscope {
@@ -54,13 +55,7 @@ void ServiceAccess::Connect(const ProducerConnected& connected) {
 
 ServiceAccess::Producer* ServiceAccess::Known(ProducerId id) {
   if (!knows_producers()) return &producers_[id];
-  const auto producer = producers_.find(id);
-  return producer == producers_.end() ? nullptr : &producer->second;
-}
-
-const ServiceAccess::Producer* ServiceAccess::Find(ProducerId id) const {
-  const auto producer = producers_.find(id);
-  return producer == producers_.end() ? nullptr : &producer->second;
+  return FindIn(producers_, id);
 }
 
 std::optional<Refusal> ServiceAccess::Check(const Producer* producer, const Commit& commit,

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/base/enum_names.h"
+#include "core/base/lookup.h"
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 
@@ -39,7 +39,7 @@ class ServiceAccess {
   void Apply(const Op& op);
 
   /// Returns a connected producer, or nullptr. Valid until the next Apply.
-  const Producer* Find(ProducerId id) const;
+  const Producer* Find(ProducerId id) const { return FindIn(producers_, id); }
   /// Returns true if the producer lacks shared memory: the service ignores its whole requests.
   bool IgnoresRequests(const Producer* producer) const {
     return knows_shared_memory_ && producer != nullptr && !producer->has_shared_memory;

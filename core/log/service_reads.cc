@@ -92,10 +92,6 @@ ServiceReads::Due ServiceReads::EndStream() {
   return Due::kBefore;
 }
 
-bool ServiceReads::IsStreamed(std::optional<uint64_t> session) const {
-  return is_open() && (!session || !stream_->session || session == stream_->session);
-}
-
 ServiceReads::Due ServiceReads::Take(const Op& op, std::optional<uint64_t> time_ns) {
   const uint64_t now_ns = time_ns.value_or(0);
   return std::visit(

@@ -94,7 +94,9 @@ class ServiceReads {
   Due EndStream();
   Due TakeFlush(const FlushRequested& flush, uint64_t now_ns);
   Due TakeFlushEnd(uint64_t flush, std::optional<ProducerId> producer, uint64_t now_ns);
-  bool IsStreamed(std::optional<uint64_t> session) const;
+  bool IsStreamed(std::optional<uint64_t> session) const {
+    return is_open() && (!session || !stream_->session || session == stream_->session);
+  }
   const SessionFacts* FactsOf(const ReadPass& read) const;
 
   const bool all_;

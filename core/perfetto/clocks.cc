@@ -8,13 +8,6 @@ namespace {
 /// More than there can be: the built-in ones and 64 of a sequence's own.
 constexpr size_t kMaxClocks = 128;
 
-std::optional<uint64_t> BootTimeIn(const std::vector<ClockReading>& readings) {
-  std::optional<uint64_t> boot_ns;
-  for (const ClockReading& reading : readings)
-    if (reading.id == kBootTime) boot_ns = reading.ns();
-  return boot_ns;
-}
-
 }  // namespace
 
 ClockReadings ReadClockSnapshot(Bytes snapshot) {
@@ -42,7 +35,9 @@ ClockReadings ReadClockSnapshot(Bytes snapshot) {
 
 void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
   const std::vector<ClockReading> readings = ReadClockSnapshot(snapshot).clocks;
-  std::optional<uint64_t> boot_ns = BootTimeIn(readings);
+  std::optional<uint64_t> boot_ns;
+  for (const ClockReading& reading : readings)
+    if (reading.id == kBootTime) boot_ns = reading.ns();
   for (const ClockReading& reading : readings) {
     if (boot_ns || outer == nullptr) break;
     const auto known = outer->clocks_.find(reading.id);
@@ -67,10 +62,6 @@ std::optional<uint64_t> Clocks::Resolve(uint32_t clock, uint64_t time) {
   Clock& known = found->second;
   if (known.is_incremental) time = known.last += time;
   return time * known.unit_ns + known.offset_ns;
-}
-
-void Clocks::LoseSteps() {
-  std::erase_if(clocks_, [](const auto& entry) { return entry.second.is_incremental; });
 }
 
 std::optional<uint64_t> SequenceClocks::TimeOf(const PacketFacts& facts, Bytes packet,

@@ -43,7 +43,9 @@ class Clocks {
   std::optional<uint64_t> Resolve(uint32_t clock, uint64_t time);
   bool Knows(uint32_t clock) const { return clock == kBootTime || clocks_.contains(clock); }
   /// A packet may be missing: what counts in steps is not known until the next snapshot.
-  void LoseSteps();
+  void LoseSteps() {
+    std::erase_if(clocks_, [](const auto& entry) { return entry.second.is_incremental; });
+  }
   void Clear() { clocks_.clear(); }
 
  private:

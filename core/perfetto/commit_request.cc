@@ -61,14 +61,6 @@ std::optional<ChunkHeader> ParseChunkHeader(Bytes data) {
   };
 }
 
-std::optional<ChunkHeader> ChunkToMove::header() const {
-  return data ? ParseChunkHeader(*data) : std::nullopt;
-}
-
-ChunkName ChunkToPatch::NameFor(ProducerId producer) const {
-  return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}}, IdOf(chunk.value_or(0))};
-}
-
 std::optional<ChunkCommit> ToChunkCommit(ProducerId producer, const ChunkToMove& chunk) {
   const std::optional<ChunkHeader> header = chunk.header();
   if (!header || chunk.data->size() > kMaxChunkData) return std::nullopt;

@@ -44,7 +44,9 @@ struct ChunkToMove {
   bool incomplete = false;    // chunk_incomplete: scraped while the writer still had it
 
   /// Returns nullopt if the data is absent or has fewer than 8 bytes.
-  std::optional<ChunkHeader> header() const;
+  std::optional<ChunkHeader> header() const {
+    return data ? ParseChunkHeader(*data) : std::nullopt;
+  }
 };
 
 /// The service cuts the buffer id of a chunk or patch to 16 bits; an absent one is 0.
@@ -67,7 +69,10 @@ struct ChunkToPatch {
   bool more = false;  // has_more_patches
 
   /// The chunk to patch. The service cuts ids to their size; absent ones are 0.
-  ChunkName NameFor(ProducerId producer) const;
+  ChunkName NameFor(ProducerId producer) const {
+    return {{producer, WriterId{static_cast<uint16_t>(writer.value_or(0))}},
+            IdOf(chunk.value_or(0))};
+  }
 };
 
 /// The chunk of an entry on its way into a buffer, without what only the service knows: identity

@@ -93,19 +93,16 @@ struct TrackNames {
 inline TrackNames ReadTrackNames(Bytes descriptor) {
   constexpr uint32_t kThread = 4, kThreadPid = 1, kThreadName = 5;
   using Process = proto::ProcessDescriptor;
-  const auto part = [](Bytes whole, uint32_t number) {
-    return wire::LastBytes(whole, number).value_or(Bytes());
-  };
   TrackNames names;
-  const Bytes process = part(descriptor, proto::TrackDescriptor::kProcess);
+  const Bytes process = wire::BytesIn(descriptor, proto::TrackDescriptor::kProcess);
   if (const auto pid = wire::LastVarint(process, Process::kPid))
     names.pid = static_cast<int32_t>(*pid);
-  names.process = part(process, Process::kProcessName);
-  const Bytes thread = part(descriptor, kThread);
-  names.thread = part(thread, kThreadName);
+  names.process = wire::BytesIn(process, Process::kProcessName);
+  const Bytes thread = wire::BytesIn(descriptor, kThread);
+  names.thread = wire::BytesIn(thread, kThreadName);
   if (const auto pid = wire::LastVarint(thread, kThreadPid))
     names.thread_pid = static_cast<int32_t>(*pid);
-  names.uuid = wire::LastVarint(descriptor, proto::TrackDescriptor::kUuid).value_or(0);
+  names.uuid = wire::NumberIn(descriptor, proto::TrackDescriptor::kUuid);
   names.is_of_thread = wire::LastBytes(descriptor, kThread).has_value();
   return names;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -23,7 +24,7 @@ constexpr size_t kMaxProducers = 1024;
 constexpr size_t kMaxEvents = 4096;  // of ftrace, that are named
 
 std::string Text(Bytes message, uint32_t number) {
-  return std::string(wire::AsText(wire::LastBytes(message, number).value_or(Bytes())));
+  return std::string(wire::AsText(wire::BytesIn(message, number)));
 }
 
 ConfiguredBuffer ReadBuffer(Bytes message) {
@@ -31,7 +32,7 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
   constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
   ConfiguredBuffer buffer;
   buffer.name = Text(message, Config::kName);
-  buffer.size_kb = wire::LastVarint(message, Config::kSizeKb).value_or(0);
+  buffer.size_kb = wire::NumberIn(message, Config::kSizeKb);
   if (wire::LastVarint(message, Config::kFillPolicy) == kDiscard)
     buffer.policy = FillPolicy::kDiscard;
   buffer.is_v2 = wire::LastVarint(message, Config::kExperimentalMode) == kV2;
@@ -43,9 +44,8 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
 
 ConfiguredProducer ReadProducer(Bytes message) {
   using Producer = proto::TraceConfig::ProducerConfig;
-  return {Text(message, Producer::kProducerName),
-          wire::LastVarint(message, Producer::kShmSizeKb).value_or(0),
-          wire::LastVarint(message, Producer::kPageSizeKb).value_or(0)};
+  return {Text(message, Producer::kProducerName), wire::NumberIn(message, Producer::kShmSizeKb),
+          wire::NumberIn(message, Producer::kPageSizeKb)};
 }
 
 /// Reads what an FtraceConfig asks for.
@@ -74,26 +74,21 @@ void ReadFtrace(Bytes ftrace, ConfiguredSource& source) {
 
 ConfiguredSource ReadSource(Bytes message) {
   using Config = proto::DataSourceConfig;
-  const auto part = [](Bytes whole, uint32_t number) {
-    return wire::LastBytes(whole, number).value_or(Bytes());
-  };
-  const Bytes config = part(message, proto::TraceConfig::DataSource::kConfig);
+  const Bytes config = wire::BytesIn(message, proto::TraceConfig::DataSource::kConfig);
   ConfiguredSource source;
   source.name = Text(config, Config::kName);
-  source.target_buffer = wire::LastVarint(config, Config::kTargetBuffer).value_or(0);
+  source.target_buffer = wire::NumberIn(config, Config::kTargetBuffer);
   source.set_index = wire::LastVarint(config, Config::kTargetBuffer);
   source.target_name = Text(config, Config::kTargetBufferName);
   source.own = OwnFieldsOf(config);
   wire::FieldReader parts(message);
   while (const auto field = parts.Next())
     source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
-  ReadFtrace(part(config, Config::kFtraceConfig), source);
-  source.perf_ring_pages = wire::LastVarint(part(config, Config::kPerfEventConfig),
-                                            proto::PerfEventConfig::kRingBufferPages)
-                               .value_or(0);
-  source.heap_shm_bytes = wire::LastVarint(part(config, Config::kHeapprofdConfig),
-                                           proto::HeapprofdConfig::kShmemSizeBytes)
-                              .value_or(0);
+  ReadFtrace(wire::BytesIn(config, Config::kFtraceConfig), source);
+  source.perf_ring_pages = wire::NumberIn(wire::BytesIn(config, Config::kPerfEventConfig),
+                                          proto::PerfEventConfig::kRingBufferPages);
+  source.heap_shm_bytes = wire::NumberIn(wire::BytesIn(config, Config::kHeapprofdConfig),
+                                         proto::HeapprofdConfig::kShmemSizeBytes);
   return source;
 }
 
@@ -113,9 +108,9 @@ void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
 
 void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
   using Builtin = proto::TraceConfig::BuiltinDataSource;
-  if (const uint64_t ms = wire::LastVarint(builtin, Builtin::kSnapshotIntervalMs).value_or(0))
+  if (const uint64_t ms = wire::NumberIn(builtin, Builtin::kSnapshotIntervalMs))
     facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
-  if (wire::LastVarint(builtin, Builtin::kDisableServiceEvents).value_or(0) != 0)
+  if (wire::NumberIn(builtin, Builtin::kDisableServiceEvents) != 0)
     facts.shows_ends_of_reads = false;
 }
 
@@ -146,8 +141,7 @@ std::string OwnFieldsOf(Bytes data_source_config) {
   std::vector<std::string_view> fields;
   wire::FieldReader reader(data_source_config);
   while (const auto field = reader.Next())
-    if (std::ranges::find(kFilledIn, field->number) == kFilledIn.end())
-      fields.push_back(wire::AsText(field->whole));
+    if (!Contains(kFilledIn, field->number)) fields.push_back(wire::AsText(field->whole));
   std::ranges::stable_sort(fields);
   std::string own;
   for (const std::string_view field : fields) own += field;
@@ -185,8 +179,7 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
         facts.producers.push_back(ReadProducer(field->bytes));
       if (field->number == Config::kGuardrailOverrides)
         facts.most_buffers_kb =
-            wire::LastVarint(field->bytes, Config::GuardrailOverrides::kMaxTracingBufferSizeKb)
-                .value_or(0);
+            wire::NumberIn(field->bytes, Config::GuardrailOverrides::kMaxTracingBufferSizeKb);
       if (field->number == Config::kBugreportFilename)
         facts.bugreport_filename = wire::AsText(field->bytes);
       if (field->number == Config::kTriggerConfig) ReadTriggers(field->bytes, facts);

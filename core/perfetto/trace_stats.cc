@@ -1,6 +1,6 @@
 #include "core/perfetto/trace_stats.h"
 
-#include <algorithm>
+#include "core/base/lookup.h"
 
 namespace ringscope {
 
@@ -37,8 +37,7 @@ std::map<std::pair<uint32_t, uint32_t>, uint64_t> UnknownBufferStats(Bytes trace
     while (const auto counter = counters.Next())
       if (counter->type == wire::Type::kVarint && counter->value > 0 &&
           unknown.size() < kMaxStatsBuffers &&
-          std::ranges::find(kStatFields, counter->number, &StatField::proto_field) ==
-              kStatFields.end())
+          !Contains(kStatFields, counter->number, &StatField::proto_field))
         unknown[{buffer, counter->number}] = counter->value;
     ++buffer;
   });

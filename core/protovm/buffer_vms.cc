@@ -116,10 +116,6 @@ void BufferVms::Visit(const ProgramVisitor& visit) const {
   }
 }
 
-void BufferVms::NoteWritten() {
-  for (Instance& instance : instances_) instance.account.in_trace = instance.account.folded;
-}
-
 void AppendInstance(const ProgramState& program, std::string& out) {
   using Field = proto::TracePacket::ProtoVms::Instance;
   std::string message;

@@ -124,7 +124,9 @@ class BufferVms {
   /// With their states of now, in order of creation.
   void Visit(const ProgramVisitor& visit) const;
   /// The states of now go into the trace.
-  void NoteWritten();
+  void NoteWritten() {
+    for (Instance& instance : instances_) instance.account.in_trace = instance.account.folded;
+  }
 
  private:
   struct Instance {

@@ -83,10 +83,6 @@ void StateTree::FreeBytes(Node& node) {
   if (node.size > sizeof(node.inlined)) delete[] node.heap;
 }
 
-std::optional<Node> StateTree::NewEmptyNode() {
-  return Charge(rules_.node_bytes()) ? std::optional<Node>(Node()) : std::nullopt;
-}
-
 std::optional<Node> StateTree::NewNode(const VmField& field) {
   std::optional<Node> node = NewEmptyNode();
   if (!node) return node;

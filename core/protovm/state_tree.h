@@ -162,7 +162,9 @@ class StateTree {
 
   /// Makes a node of a field, to be inserted or freed; nullopt if the limit does not allow it.
   std::optional<Node> NewNode(const VmField& field);
-  std::optional<Node> NewEmptyNode();
+  std::optional<Node> NewEmptyNode() {
+    return Charge(rules_.node_bytes()) ? std::optional<Node>(Node()) : std::nullopt;
+  }
   /// Gives a node that is no part, and all its own parts, back.
   void Free(Node& node);
 

@@ -2,8 +2,6 @@
 #define RINGSCOPE_CORE_READS_READY_TIMES_H_
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

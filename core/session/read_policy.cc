@@ -131,10 +131,6 @@ Status ReadPolicy::ReadAll(std::optional<uint64_t> pass_bytes, Session::Reach re
   return {};
 }
 
-Status ReadPolicy::ReadForFile(Session::Reach reach) {
-  return ReadAll(ServiceReads::kFilePassBytes, reach, service_.session());
-}
-
 /// Reads the clone that is replayed as its holder has; until nothing is left if that is not
 /// recorded.
 Status ReadPolicy::ReadClone(const CloneFacts& clone) {

@@ -111,7 +111,9 @@ class ReadPolicy {
  private:
   Status ReadAll(std::optional<uint64_t> pass_bytes, Session::Reach reach,
                  std::optional<uint64_t> session = {});
-  Status ReadForFile(Session::Reach reach);
+  Status ReadForFile(Session::Reach reach) {
+    return ReadAll(ServiceReads::kFilePassBytes, reach, service_.session());
+  }
   Status ReadRecorded(const ReadPass& read);
   Status ReadClone(const CloneFacts& clone);
   Result<bool> Pass(std::optional<uint64_t> max_bytes, Session::Reach reach,

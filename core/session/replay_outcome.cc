@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/wire.h"
+#include "core/base/lookup.h"
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {
@@ -139,11 +139,6 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   AddServiceRows(rows, outcome.service, flush == kSucceeded ? 1 : 0, flush == kFailed ? 1 : 0);
   AddFtraceRows(rows, outcome.ftrace);
   return rows;
-}
-
-const BufferOutcome* ReplayOutcome::Find(BufferId id) const {
-  const auto found = std::ranges::find(buffers, id, &BufferOutcome::id);
-  return found == buffers.end() ? nullptr : &*found;
 }
 
 std::string ReplayOutcome::NameOf(BufferId id) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/log_moment.h"
+#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/log/verdict.h"
 #include "core/perfetto/chunk.h"
@@ -116,7 +117,9 @@ BufferOutcome OutcomeOf(const SessionBuffer& buffer);
 /// The outcome of the replay of one session.
 struct ReplayOutcome {
   /// Returns the buffer, or nullptr if it was never set up.
-  const BufferOutcome* Find(BufferId buffer) const;
+  const BufferOutcome* Find(BufferId buffer) const {
+    return FindBy(buffers, buffer, &BufferOutcome::id);
+  }
   /// Returns the buffer as the config names it: "buffers[0]".
   std::string NameOf(BufferId buffer) const;
 

@@ -70,6 +70,13 @@ Result<const EngineInfo*> EngineFor(const Session::Options& options, const Buffe
   return tl::unexpected<Error>(std::move(error));
 }
 
+/// Bytes of a packet of the service's own with this content.
+uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
+  const uint64_t tag = uint64_t{field} << 3;
+  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
+         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
+}
+
 }  // namespace
 
 void Session::BeginRecord(const Op& op, uint64_t number) {
@@ -338,6 +345,40 @@ void Session::WarnOnce(const char* kind, const std::string& text) {
   if (warned_.insert(kind).second) listeners_.Call(&ReplayListener::OnWarning, text);
 }
 
+void VmFeed::FeedTo(SessionBuffer* buffer) {
+  fed_buffer_ = buffer;
+  WantOverwrittenPackets(buffer != nullptr);
+}
+
+bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_); }
+
+void BufferObserver::Emit(ChunkName chunk, const BufferEvent::Body& body) {
+  const BufferEvent event{now(), buffer_, chunk, body};
+  // Two calls, each of a function that the compiler knows: hot.
+  if (draining_)
+    listeners_.Call(&ReplayListener::OnDrainEvent, event);
+  else
+    listeners_.Call(&ReplayListener::OnBufferEvent, event);
+}
+
+void BufferObserver::OnErased(const ObservedChunk& chunk) {
+  const ChunkName name = chunk.name();
+  if (!under_way_)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kConsumed});
+  else if (relocating_ && name == under_way_ && !evicting_)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kMoved});
+  else if (!evicting_ || *evicting_ == name)
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kOverwritten, under_way_});
+  else
+    Emit(name, BufferEvent::Erased{chunk, Erasure::kCleared, under_way_, evicting_});
+}
+
+void BufferObserver::OnPacketOverwritten(const Packet& packet) {
+  // A packet that is folded after the state was written is in no trace.
+  if (!Feed(packet) || fed_buffer().is_state_written) return;
+  Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Folded{packet, under_way_});
+}
+
 BufferStats SessionBuffer::stats() const {
   BufferStats stats = engine->stats();
   if (!cloned || cloned->transferred) return stats;
@@ -470,17 +511,6 @@ std::string ToString(ChunkName name) {
   return fmt::format("{}:{}#{}", Raw(name.sequence.producer), Raw(name.sequence.writer),
                      Raw(name.chunk));
 }
-
-namespace {
-
-/// Bytes of a packet of the service's own with this content.
-uint64_t ServicePacketSize(uint32_t field, std::string_view content) {
-  const uint64_t tag = uint64_t{field} << 3;
-  return wire::VarintSize(tag) + wire::VarintSize(content.size()) + content.size() +
-         TrustedFieldsSize({.uid = 0, .pid = -1}, kServiceSequenceId, 0);
-}
-
-}  // namespace
 
 std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<uint64_t> session) {
   std::vector<SessionBuffer*> order;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/base/key_index.h"
+#include "core/base/sequence_map.h"
 #include "core/engine/catalogue.h"
 #include "core/engine/engine.h"
 #include "core/log/flush_tracker.h"
@@ -27,7 +27,6 @@
 #include "core/perfetto/packet_facts.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/protovm/buffer_vms.h"
-#include "core/session/buffer_observer.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
@@ -74,6 +73,103 @@ class SequenceIds {
   KeyIndex host_;
   std::map<uint32_t, KeyIndex> remote_;  // by machine
   uint32_t next_ = 2;
+};
+
+/// Feeds what a buffer overwrites to its programs.
+class VmFeed : public EngineObserver {
+ public:
+  /// @param now the record under way; must outlive this
+  explicit VmFeed(const LogMoment& now) : now_(now) {}
+
+  /// @param buffer with programs; must outlive this, or be replaced before; nullptr if none
+  void FeedTo(SessionBuffer* buffer);
+  void OnPacketOverwritten(const Packet& packet) override { Feed(packet); }
+
+ protected:
+  /// @return whether a program took the packet
+  bool Feed(const Packet& packet);
+  const LogMoment& now() const { return now_; }
+  /// Returns the buffer that has the programs.
+  const SessionBuffer& fed_buffer() const { return *fed_buffer_; }
+
+ private:
+  const LogMoment& now_;
+  SessionBuffer* fed_buffer_ = nullptr;
+};
+
+/// Watches the engine of one buffer for the listeners of a replay: adds the buffer, the moment, and
+/// why chunks leave.
+class BufferObserver : public VmFeed {
+ public:
+  /// @param now the record under way; must outlive this, like the listeners
+  BufferObserver(BufferId buffer, const LogMoment& now, const ReplayListeners& listeners)
+      : VmFeed(now), buffer_(buffer), listeners_(listeners) {}
+
+  /// The engine is about to take this chunk; EndCommit follows.
+  void BeginCommit(const ChunkCommit& commit) { under_way_ = {commit.sequence, commit.chunk}; }
+  void EndCommit() {
+    under_way_.reset();
+    evicting_.reset();
+    relocating_ = false;
+  }
+  /// The chunk leaves the buffer together with all others, for a clone.
+  /// @param why kTransferred or kDropped
+  void LeaveForClone(const ObservedChunk& chunk, Erasure why) {
+    Emit(chunk.name(), BufferEvent::Erased{chunk, why});
+  }
+  /// All that follows is not part of the log.
+  void BeginDrain() { draining_ = true; }
+
+  void OnCommitted(const ObservedChunk& chunk) override {
+    Emit(chunk.name(), BufferEvent::Committed{chunk, relocating_});
+  }
+  void OnRewritten(const ObservedChunk& chunk) override {
+    Emit(chunk.name(), BufferEvent::Rewritten{chunk});
+  }
+  void OnRelocated(const ObservedChunk& chunk) override {
+    relocating_ = true;
+    Emit(chunk.name(), BufferEvent::Relocated{chunk});
+  }
+  void OnDiscarded(const ChunkCommit& commit, DiscardReason reason) override {
+    Emit({commit.sequence, commit.chunk}, BufferEvent::Discarded{reason});
+  }
+  void OnEvicting(const ObservedChunk& chunk, const ChunkCommit& by) override {
+    evicting_ = chunk.name();
+    Emit(chunk.name(), BufferEvent::Evicting{chunk, {by.sequence, by.chunk}});
+  }
+  void OnErased(const ObservedChunk& chunk) override;
+  void OnPatched(const ObservedChunk& chunk, const ChunkPatches& patches) override {
+    Emit(chunk.name(), BufferEvent::Patched{chunk, patches});
+  }
+  void OnPatchMissed(const ObservedChunk* chunk, const ChunkPatches& patches,
+                     PatchMiss miss) override {
+    Emit({patches.sequence, patches.chunk}, BufferEvent::PatchMissed{chunk, patches, miss});
+  }
+  void OnPacketReturned(const Packet& packet) override {
+    Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Returned{packet});
+  }
+  void OnPacketOverwritten(const Packet& packet) override;
+  void OnPacketAbandoned(SequenceKey sequence, const PacketPlace& place, uint32_t cause) override {
+    Emit({sequence, place.first_chunk}, BufferEvent::Abandoned{place, cause});
+  }
+  void OnLossBit(SequenceKey sequence, ChunkId chunk, uint32_t bit) override {
+    Emit({sequence, chunk}, BufferEvent::LossBitSet{bit});
+  }
+  void OnWrap() override { Emit({}, BufferEvent::Wrapped{}); }
+  void OnStalled(SequenceKey sequence, ChunkId chunk, StallReason reason) override {
+    Emit({sequence, chunk}, BufferEvent::Stalled{reason});
+  }
+
+ private:
+  void Emit(ChunkName chunk, const BufferEvent::Body& body);
+
+  const BufferId buffer_;
+  const ReplayListeners& listeners_;
+  bool draining_ = false;
+  // The commit under way.
+  std::optional<ChunkName> under_way_;
+  std::optional<ChunkName> evicting_;  // the chunk whose space is being taken
+  bool relocating_ = false;            // it was in the buffer, and moves
 };
 
 /// The user's choices for a buffer in this replay.

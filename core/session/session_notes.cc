@@ -19,6 +19,10 @@ namespace {
 
 constexpr uint32_t kTimeOfDay = proto::BuiltinClock::kBuiltinClockRealtime;
 
+/// A writer describes its own track before it writes anything else.
+constexpr uint32_t kChunksWithNames = 2;
+constexpr size_t kMaxName = 64;
+
 }  // namespace
 
 void SessionClock::AddRecord(const Op& op) {
@@ -33,23 +37,6 @@ std::string SessionClock::Text(uint64_t boot_ns) const {
   return boot_ns < start_ns() ? "-" + HumanDuration(start_ns() - boot_ns)
                               : HumanDuration(boot_ns - start_ns());
 }
-
-namespace {
-
-/// A writer describes its own track before it writes anything else.
-constexpr uint32_t kChunksWithNames = 2;
-constexpr size_t kMaxName = 64;
-
-/// The name of the thread that a packet describes; empty: it does not.
-Bytes ThreadIn(Bytes packet) {
-  wire::FieldReader fields(packet);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(proto::TracePacket::kTrackDescriptor))
-      return ReadTrackNames(field->bytes).thread;
-  return {};
-}
-
-}  // namespace
 
 void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
   clock_.AddRecord(op);
@@ -102,7 +89,8 @@ void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Re
     const Bytes bytes = commit.payload.subspan(fragment.body, fragment.size());
     if (std::exchange(begins, true) && sequence.content == 0)
       sequence.content = ReadPacketFacts(bytes).content;
-    const Bytes thread = ThreadIn(bytes);
+    const Bytes thread =
+        ReadTrackNames(wire::BytesIn(bytes, proto::TracePacket::kTrackDescriptor)).thread;
     if (!thread.empty() && sequence.thread.empty())
       sequence.thread = wire::AsText(thread.first(std::min(thread.size(), kMaxName)));
   });

@@ -1,8 +1,7 @@
-#include "core/sweep/ring_writes.h"
-
 #include <gtest/gtest.h>
 
 #include "core/perfetto/chunk.h"
+#include "core/sweep/sweep.h"
 
 namespace ringscope {
 namespace {

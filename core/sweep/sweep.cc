@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/lookup.h"
 #include "core/engine/zeroed_storage.h"
 
 namespace ringscope {
@@ -13,23 +14,31 @@ PacketCount Less(const PacketCount& a, const PacketCount& b) {
   return {a.packets - std::min(a.packets, b.packets), a.bytes - std::min(a.bytes, b.bytes)};
 }
 
-std::vector<ReplayListener*> ListenersOf(ReplayListener& gatherer, SessionAccounts* accounts,
-                                         Ledger* ledger) {
-  if (accounts == nullptr) return {&gatherer};
-  return {&gatherer, accounts, ledger};
+using Section = std::vector<StoredOp>;
+
+/// Reads the next records of a session. @return none at its end
+Result<Section> ReadSection(OpSource& source) {
+  constexpr size_t kMostRecords = 2048;
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  Section section;
+  size_t bytes = 0;
+  while (section.size() < kMostRecords && bytes < kMostBytes) {
+    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
+    if (!op) break;
+    section.emplace_back(*op);
+    if (const auto* commit = std::get_if<Commit>(&op->body)) bytes += commit->request.size();
+  }
+  return section;
+}
+
+/// Fetches a record that is applied next: what the other replays did with their buffers has put it
+/// out of the caches.
+void Prefetch(const Op& op) {
+  if (const auto* commit = std::get_if<Commit>(&op.body))
+    PrefetchPayload(commit->request.data(), static_cast<uint32_t>(commit->request.size()));
 }
 
 }  // namespace
-
-auto SessionAccounts::Find(BufferId id) const -> const Buffer* {
-  const auto found = buffers_.find(id);
-  return found == buffers_.end() ? nullptr : &found->second;
-}
-
-const LedgerTotals* SessionAccounts::FindTotals(BufferId id) const {
-  const auto found = totals_.find(id);
-  return found == totals_.end() ? nullptr : &found->second;
-}
 
 bool SessionAccounts::AreOfLargerToo() const {
   for (const auto& [id, buffer] : buffers_)
@@ -255,7 +264,10 @@ SweepReplay::SweepReplay(const SweepConfig& config, ReplayOptions options, bool 
     : accounts_(has_ledger ? std::make_shared<SessionAccounts>() : nullptr),
       ledger_(has_ledger ? std::make_unique<Ledger>(*accounts_) : nullptr),
       gatherer_(std::make_unique<Gatherer>(config.keep_from_ns)),
-      replay_(std::move(options), ListenersOf(*gatherer_, accounts_.get(), ledger_.get())) {
+      replay_(std::move(options),
+              has_ledger
+                  ? std::vector<ReplayListener*>{gatherer_.get(), accounts_.get(), ledger_.get()}
+                  : std::vector<ReplayListener*>{gatherer_.get()}) {
   if (!config.session.empty()) configured_.emplace(record_, config.session);
 }
 
@@ -396,34 +408,6 @@ std::vector<SweepRow> SweepReplay::Rows(const SessionAccounts& of_other, bool is
   }
   return rows;
 }
-
-namespace {
-
-using Section = std::vector<StoredOp>;
-
-/// Reads the next records of a session. @return none at its end
-Result<Section> ReadSection(OpSource& source) {
-  constexpr size_t kMostRecords = 2048;
-  constexpr size_t kMostBytes = size_t{1} << 20;
-  Section section;
-  size_t bytes = 0;
-  while (section.size() < kMostRecords && bytes < kMostBytes) {
-    RS_ASSIGN_OR_RETURN(const std::optional<Op> op, source.Next());
-    if (!op) break;
-    section.emplace_back(*op);
-    if (const auto* commit = std::get_if<Commit>(&op->body)) bytes += commit->request.size();
-  }
-  return section;
-}
-
-/// Fetches a record that is applied next: what the other replays did with their buffers has put it
-/// out of the caches.
-void Prefetch(const Op& op) {
-  if (const auto* commit = std::get_if<Commit>(&op.body))
-    PrefetchPayload(commit->request.data(), static_cast<uint32_t>(commit->request.size()));
-}
-
-}  // namespace
 
 uint64_t Sweep::BytesOf(const ReplayOptions& config, uint64_t most) const {
   uint64_t bytes = 0;

@@ -2,6 +2,7 @@
 #define RINGSCOPE_CORE_SWEEP_SWEEP_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,13 +14,13 @@
 
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
+#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
 #include "core/log/session_index.h"
 #include "core/perfetto/chunk.h"
 #include "core/session/replay_outcome.h"
-#include "core/sweep/ring_writes.h"
 
 // A sweep replays one session in many configurations, and gives for each the rows that a replay of
 // that configuration alone gives.
@@ -54,6 +55,48 @@
 // before the one whose ledger it needs.
 
 namespace ringscope {
+
+/// The space that the chunks of one buffer took, and its reads. From these follow the sizes that a
+/// ring needs, by arithmetic: as if each read took all that is there. A replay tells whether that
+/// is so. Memory: 4 bytes for each chunk.
+class RingWrites {
+ public:
+  /// @param keep_from_ns of each sequence, the newest chunk that was committed by then is to be
+  /// kept
+  explicit RingWrites(uint64_t keep_from_ns) : keep_from_ns_(keep_from_ns) {}
+
+  /// A chunk is committed in which a packet begins.
+  /// @param bytes that were written to the buffer before it
+  void AddPackets(SequenceKey sequence, uint64_t now_ns, uint64_t bytes) {
+    SetBytes(bytes);
+    std::optional<size_t>& from = kept_from_[sequence];
+    if (!from || now_ns <= keep_from_ns_) from = chunks_.size();
+  }
+  void AddRead(uint64_t bytes) {
+    SetBytes(bytes);
+    reads_.push_back(chunks_.size());
+  }
+  /// Notes what was written since the last call. @param bytes of all chunks so far
+  void SetBytes(uint64_t bytes) {
+    if (bytes > bytes_) chunks_.push_back(static_cast<uint32_t>(bytes - bytes_));
+    bytes_ = bytes;
+  }
+
+  /// The size of the smallest ring that overwrites nothing that was not read, in whole pages.
+  uint64_t SizeToHoldAll() const { return SizeFrom(0, reads_); }
+  /// The size of the smallest ring that has what is to be kept at the end, in whole pages.
+  uint64_t SizeToKeep() const;
+
+ private:
+  uint64_t SizeFrom(size_t first, const std::vector<size_t>& reads) const;
+  uint64_t HeldBy(uint64_t size, size_t first, const std::vector<size_t>& reads) const;
+
+  const uint64_t keep_from_ns_;
+  std::vector<uint32_t> chunks_;  // bytes that each takes
+  std::vector<size_t> reads_;     // by the number of chunks before them
+  uint64_t bytes_ = 0;
+  SequenceMap<std::optional<size_t>> kept_from_;  // chunk to be kept
+};
 
 /// The outcome of a configuration for one sequence.
 struct SweepSequence {
@@ -104,9 +147,7 @@ struct SweepRow : BufferOutcome {
 
 /// Returns the row of a buffer, or nullptr.
 inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffer) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [=](const SweepRow& row) { return row.id == buffer; });
-  return found == rows.end() ? nullptr : &*found;
+  return FindBy(rows, buffer, &SweepRow::id);
 }
 
 /// The ledger's sums of one configuration. What was written, and what is lost whatever the
@@ -130,8 +171,8 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     BufferStats stats;
   };
 
-  const Buffer* Find(BufferId id) const;
-  const LedgerTotals* FindTotals(BufferId id) const;
+  const Buffer* Find(BufferId id) const { return FindIn(buffers_, id); }
+  const LedgerTotals* FindTotals(BufferId id) const { return FindIn(totals_, id); }
   /// Sets the ledger's totals, after the replay.
   void SetTotals(const std::map<BufferId, LedgerTotals>& totals) { totals_ = totals; }
   /// Returns true if larger buffers can change nothing but what was overwritten. Call after

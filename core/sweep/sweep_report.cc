@@ -56,62 +56,6 @@ void Scale(SweepPoint& point, double scale, const SessionIndex& facts) {
   }
 }
 
-}  // namespace
-
-std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionIndex& facts) {
-  std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
-  std::vector<std::optional<FillPolicy>> policies(choices.policies.begin(), choices.policies.end());
-  std::vector<NamedReads> reads = choices.reads;
-  if (engines.empty()) engines.emplace_back();
-  if (policies.empty()) policies.emplace_back();
-  if (reads.empty()) reads.push_back(DefaultReads(facts));
-  std::vector<SweepSetting> settings;
-  for (const auto& engine : engines)
-    for (const auto& policy : policies)
-      for (const NamedReads& read : reads) settings.push_back({engine, policy, read});
-  return settings;
-}
-
-SweepConfig OwnConfig(const SweepSetting& setting, size_t index) {
-  SweepConfig config{.setting = index, .options = {}};
-  config.options.session.all.engine = setting.engine;
-  config.options.session.all.policy = setting.policy;
-  config.options.reads = setting.reads.choice;
-  return config;
-}
-
-Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
-                                           const SweepChoices& choices, const SessionIndex& facts) {
-  const auto lists = JoinLists(choices);
-  const bool all_fixed = std::ranges::all_of(
-      facts.buffers, [&](const auto& buffer) { return lists.contains(buffer.first); });
-  std::vector<double> scales(std::begin(kScales), std::end(kScales));
-  if (all_fixed) scales = {1};
-  if (lists.contains(std::nullopt)) scales.clear();
-  size_t count = scales.size();
-  for (const auto& [buffer, sizes] : lists) count = std::max(count, sizes.size());
-  if (settings.size() * count > kMaxConfigurations)
-    return tl::unexpected(TooMany(settings.size() * count));
-
-  // Buffers do not affect each other: their sizes change together.
-  std::vector<SweepPoint> points;
-  for (size_t setting = 0; setting < settings.size(); ++setting)
-    for (size_t i = 0; i < count; ++i) {
-      SweepPoint& point = points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting)});
-      if (!scales.empty()) Scale(point, scales[std::min(i, scales.size() - 1)], facts);
-      for (const auto& [buffer, sizes] : lists) {
-        const uint64_t size = sizes[std::min(i, sizes.size() - 1)];
-        if (buffer)
-          point.options.session.buffers[*buffer].size = size;
-        else
-          point.size = point.options.session.all.size = size;
-      }
-    }
-  return points;
-}
-
-namespace {
-
 bool SameNumbers(const SweepRow& a, const SweepRow& b) {
   return a.size == b.size && a.read == b.read && a.unread == b.unread &&
          a.overwritten == b.overwritten && a.discarded == b.discarded && a.stats == b.stats &&
@@ -168,6 +112,58 @@ Status RunPoints(Sweep& sweep, std::span<SweepPoint> points, SweepReport& report
 }
 
 }  // namespace
+
+std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionIndex& facts) {
+  std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
+  std::vector<std::optional<FillPolicy>> policies(choices.policies.begin(), choices.policies.end());
+  std::vector<NamedReads> reads = choices.reads;
+  if (engines.empty()) engines.emplace_back();
+  if (policies.empty()) policies.emplace_back();
+  if (reads.empty()) reads.push_back(DefaultReads(facts));
+  std::vector<SweepSetting> settings;
+  for (const auto& engine : engines)
+    for (const auto& policy : policies)
+      for (const NamedReads& read : reads) settings.push_back({engine, policy, read});
+  return settings;
+}
+
+SweepConfig OwnConfig(const SweepSetting& setting, size_t index) {
+  SweepConfig config{.setting = index, .options = {}};
+  config.options.session.all.engine = setting.engine;
+  config.options.session.all.policy = setting.policy;
+  config.options.reads = setting.reads.choice;
+  return config;
+}
+
+Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
+                                           const SweepChoices& choices, const SessionIndex& facts) {
+  const auto lists = JoinLists(choices);
+  const bool all_fixed = std::ranges::all_of(
+      facts.buffers, [&](const auto& buffer) { return lists.contains(buffer.first); });
+  std::vector<double> scales(std::begin(kScales), std::end(kScales));
+  if (all_fixed) scales = {1};
+  if (lists.contains(std::nullopt)) scales.clear();
+  size_t count = scales.size();
+  for (const auto& [buffer, sizes] : lists) count = std::max(count, sizes.size());
+  if (settings.size() * count > kMaxConfigurations)
+    return tl::unexpected(TooMany(settings.size() * count));
+
+  // Buffers do not affect each other: their sizes change together.
+  std::vector<SweepPoint> points;
+  for (size_t setting = 0; setting < settings.size(); ++setting)
+    for (size_t i = 0; i < count; ++i) {
+      SweepPoint& point = points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting)});
+      if (!scales.empty()) Scale(point, scales[std::min(i, scales.size() - 1)], facts);
+      for (const auto& [buffer, sizes] : lists) {
+        const uint64_t size = sizes[std::min(i, sizes.size() - 1)];
+        if (buffer)
+          point.options.session.buffers[*buffer].size = size;
+        else
+          point.size = point.options.session.all.size = size;
+      }
+    }
+  return points;
+}
 
 uint64_t SweepReport::OwnSize(BufferId buffer) const {
   const auto of = facts.buffers.find(buffer);

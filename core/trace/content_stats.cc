@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <span>
 
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -17,9 +16,8 @@ using proto::TracePacket;
 /// Contents whose messages the descriptors do not have.
 constexpr uint32_t kHeapGraph = 56, kDisplayVideo = 1001;
 
-uint64_t NumberIn(Bytes message, uint32_t field) {
-  return wire::LastVarint(message, field).value_or(0);
-}
+using wire::NumberIn;
+
 bool Has(Bytes message, uint32_t field) {
   bool has = false;
   wire::ForEachField(message, [&](const wire::VisitedField& one) { has |= one.number == field; });
@@ -27,9 +25,6 @@ bool Has(Bytes message, uint32_t field) {
 }
 bool HasAll(Bytes message, std::initializer_list<uint32_t> fields) {
   return std::ranges::all_of(fields, [&](uint32_t field) { return Has(message, field); });
-}
-bool HasAny(Bytes message, std::initializer_list<uint32_t> fields) {
-  return std::ranges::any_of(fields, [&](uint32_t field) { return Has(message, field); });
 }
 /// Adds an id, as long as there is space.
 template <typename Set, typename Id>
@@ -142,13 +137,12 @@ bool IsWholePrint(std::string_view text) {
   switch (phase) {
     case 'S':
     case 'F':
+    case 'C':
       return has(2) && is_number(parts[3]);
     case 'I':
       return has(2);
     case 'N':
       return has(2) && has(3);
-    case 'C':
-      return has(2) && is_number(parts[3]);
     case 'G':
       return has(2) && has(3) && is_number(parts[4]);
     case 'H':
@@ -198,7 +192,7 @@ void SequenceContent::Update(const TracePacketView& packet) {
     gpu_descriptors.clear();
   }
   if (packet.defaults) {
-    const Bytes event = wire::LastBytes(*packet.defaults, kEventDefaults).value_or(Bytes());
+    const Bytes event = wire::BytesIn(*packet.defaults, kEventDefaults);
     default_track = wire::LastVarint(event, kTrack);
     extra_tracks = NumbersIn(event, kExtra);
     extra_double_tracks = NumbersIn(event, kExtraDouble);
@@ -212,39 +206,25 @@ void SequenceContent::Update(const TracePacketView& packet) {
 void ContentScan::Add(const TracePacketView& view, const TrackEventShape& event,
                       std::optional<int64_t> ns, SequenceContent& sequence, ContentCounts& counts,
                       ProfilerFacts& profilers) {
+  // Contents that need more than a rule for a field.
+  using Handler = void (ContentScan::*)(const Packet&);
+  static constexpr std::pair<uint32_t, Handler> kOwn[] = {
+      {TracePacket::kTrackDescriptor, &ContentScan::AddTrack},
+      {TracePacket::kPerfSample, &ContentScan::AddPerfSample},
+      {TracePacket::kGpuCounterEvent, &ContentScan::AddGpuCounters},
+      {TracePacket::kProcessStats, &ContentScan::AddProcessStats},
+      {TracePacket::kProfilePacket, &ContentScan::AddProfile},
+      {kHeapGraph, &ContentScan::AddHeapGraph},
+      {TracePacket::kAndroidEnergyEstimationBreakdown, &ContentScan::AddEnergy},
+      {TracePacket::kKernelWakelockData, &ContentScan::AddWakelocks},
+      {TracePacket::kChromeEvents, &ContentScan::AddChrome},
+      {TracePacket::kPowerRails, &ContentScan::AddPowerRails},
+      {TracePacket::kEntityStateResidency, &ContentScan::AddEntityStates}};
+  if (view.content == TracePacket::kFtraceEvents) return;  // of which each event is judged
   const Packet packet{view, event, ns, sequence, counts, profilers};
-  switch (view.content) {
-    case TracePacket::kFtraceEvents:  // of which each event is judged
-      return;
-    case TracePacket::kTrackEvent:
-      return AddTrackEvent(packet);
-    case TracePacket::kTrackDescriptor:
-      return AddTrack(packet);
-    case TracePacket::kPerfSample:
-      return AddPerfSample(packet);
-    case TracePacket::kGpuCounterEvent:
-      return AddGpuCounters(packet);
-    case TracePacket::kProcessStats:
-      return AddProcessStats(packet);
-    case TracePacket::kProfilePacket:
-      return AddProfile(packet);
-    case kHeapGraph:
-      return AddHeapGraph(packet);
-    case TracePacket::kAndroidEnergyEstimationBreakdown:
-      return AddEnergy(packet);
-    case TracePacket::kKernelWakelockData:
-      return AddWakelocks(packet);
-    case TracePacket::kChromeEvents:
-      return AddChrome(packet);
-    case TracePacket::kPowerRails:
-      AddPowerRails(packet);
-      break;
-    case TracePacket::kEntityStateResidency:
-      AddEntityStates(packet);
-      break;
-    default:
-      break;
-  }
+  if (view.content == TracePacket::kTrackEvent) return AddTrackEvent(packet);
+  for (const auto& [content, add] : kOwn)
+    if (content == view.content) (this->*add)(packet);
   for (const FieldRule& rule : kFieldRules)
     if (rule.content == view.content) Apply(rule, view.content_bytes, counts);
 }
@@ -437,7 +417,8 @@ void ContentScan::AddGpuCounters(const Packet& packet) {
 void ContentScan::AddChrome(const Packet& packet) {
   constexpr uint32_t kMetadata = 2;
   wire::ForEachMessage(packet.content(), kMetadata, [&](Bytes entry) {
-    if (!HasAny(entry, {2, 3, 4, 5})) packet.counts.Add("empty_chrome_metadata"_stat);
+    if (!Has(entry, 2) && !Has(entry, 3) && !Has(entry, 4) && !Has(entry, 5))
+      packet.counts.Add("empty_chrome_metadata"_stat);
   });
 }
 
@@ -520,7 +501,7 @@ void ContentScan::AddTrack(const Packet& packet) {
         NumberIn(counter.value_or(Bytes()), kMultiplier),
         NumberIn(counter.value_or(Bytes()), kIsIncremental)})
     wire::AppendVarint(same, part);
-  same += wire::AsText(wire::LastBytes(counter.value_or(Bytes()), kCategories).value_or(Bytes()));
+  same += wire::AsText(wire::BytesIn(counter.value_or(Bytes()), kCategories));
   const size_t hash = std::hash<std::string>()(same);
   if (const auto known = tracks_.find(*uuid); known != tracks_.end()) {
     if (known->second != hash) packet.counts.Add("track_descriptor_conflicting_reservation"_stat);

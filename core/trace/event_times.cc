@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
@@ -21,23 +22,13 @@ constexpr uint64_t kNsPerUs = 1000;
 constexpr uint64_t kNsPerMs = 1'000'000;
 
 /// Content that trace processor uses when it is read, whatever its time; 0: none.
-constexpr std::array<uint32_t, 17> kTimeless = {0,
-                                                TracePacket::kTraceConfig,
-                                                TracePacket::kTraceStats,
-                                                TracePacket::kSynchronizationMarker,
-                                                TracePacket::kSystemInfo,
-                                                TracePacket::kPackagesList,
-                                                TracePacket::kChromeMetadata,
-                                                TracePacket::kClockSnapshot,
-                                                TracePacket::kServiceEvent,
-                                                TracePacket::kCpuInfo,
-                                                TracePacket::kExtensionDescriptor,
-                                                TracePacket::kUiState,
-                                                TracePacket::kTranslationTable,
-                                                TracePacket::kTraceUuid,
-                                                TracePacket::kPixelModemTokenDatabase,
-                                                TracePacket::kTraceProvenance,
-                                                TracePacket::kGpuInfo};
+constexpr auto kTimeless = std::to_array<uint32_t>(
+    {0, TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
+     TracePacket::kSystemInfo, TracePacket::kPackagesList, TracePacket::kChromeMetadata,
+     TracePacket::kClockSnapshot, TracePacket::kServiceEvent, TracePacket::kCpuInfo,
+     TracePacket::kExtensionDescriptor, TracePacket::kUiState, TracePacket::kTranslationTable,
+     TracePacket::kTraceUuid, TracePacket::kPixelModemTokenDatabase, TracePacket::kTraceProvenance,
+     TracePacket::kGpuInfo});
 
 /// Content whose events are messages in one of its fields, each with its time in another one.
 struct NestedEvents {
@@ -197,7 +188,7 @@ class TimesOfPacket {
           return out_.Add(kMonotonic, *packet_.timestamp);
         break;
       default:
-        if (std::ranges::find(kTimeless, packet_.content) != kTimeless.end()) return;
+        if (Contains(kTimeless, packet_.content)) return;
     }
     AddOwn();
   }
@@ -236,33 +227,13 @@ class TimesOfPacket {
     std::optional<uint64_t> delta, absolute;
     TrackEventShape& event = out_.event = {};
     wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
-      switch (field.number) {
-        case kDeltaUs:
-          delta = field.value;
-          break;
-        case kAbsoluteUs:
-          absolute = field.value;
-          break;
-        case kLegacy:
-          event.legacy = field.bytes;
-          break;
-        case kType:
-          event.type = field.value;
-          break;
-        case kTrack:
-          event.track = field.value;
-          break;
-        case kExtra:
-        case kExtraDouble:
-          event.has_extra = true;
-          break;
-        case kValue:
-        case kDouble:
-          event.has_value = true;
-          break;
-        default:
-          break;
-      }
+      if (field.number == kDeltaUs) delta = field.value;
+      if (field.number == kAbsoluteUs) absolute = field.value;
+      if (field.number == kLegacy) event.legacy = field.bytes;
+      if (field.number == kType) event.type = field.value;
+      if (field.number == kTrack) event.track = field.value;
+      event.has_extra |= field.number == kExtra || field.number == kExtraDouble;
+      event.has_value |= field.number == kValue || field.number == kDouble;
     });
     const auto add = [&](uint64_t us) {
       event.has_negative_time = static_cast<int64_t>(us) < 0;

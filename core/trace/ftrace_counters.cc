@@ -98,7 +98,7 @@ uint64_t FtraceCounters::EventsBefore(int64_t time_ns) const {
 void FtraceCounters::AddStats(Bytes stats) {
   constexpr uint32_t kKprobeStats = 10, kHits = 1, kMisses = 2;
   constexpr uint64_t kPhaseStart = 1, kPhaseEnd = 2;
-  const uint64_t phase = wire::LastVarint(stats, proto::FtraceStats::kPhase).value_or(0);
+  const uint64_t phase = wire::NumberIn(stats, proto::FtraceStats::kPhase);
   if (phase != kPhaseStart && phase != kPhaseEnd) return;
   const auto set = [phase](FtracePhases& counter, std::optional<uint64_t> value) {
     if (value) (phase == kPhaseStart ? counter.begin : counter.end) = value;

@@ -36,6 +36,12 @@ inline void AddTo(std::optional<TimeSpan>& span, int64_t ns) {
     span = TimeSpan{ns, ns};
 }
 
+inline void AddTo(std::optional<TimeSpan>& span, const std::optional<TimeSpan>& more) {
+  if (!more) return;
+  AddTo(span, more->first_ns);
+  AddTo(span, more->last_ns);
+}
+
 /// Counters of a CPU in ftrace_stats packets. Times in ns of the trace's clock; in the packets they
 /// are doubles, in seconds.
 enum class FtraceCounter : uint8_t {

@@ -35,6 +35,112 @@ int Rank(uint32_t content) {
   }
 }
 
+constexpr const char *kFtrace = "linux.ftrace", *kProcessStats = "linux.process_stats",
+                     *kPower = "android.power", *kNetwork = "android.network_packets",
+                     *kTrackEvents = "track_event", *kChromeEvents = "org.chromium.trace_event",
+                     *kSystemInfo = "linux.system_info", *kSysfsPower = "linux.sysfs_power",
+                     *kChromeMetadata = "org.chromium.trace_metadata",
+                     *kChromeMetadata2 = "org.chromium.trace_metadata2";
+
+/// Contents of data sources.
+constexpr PacketKind kOfSources[] = {
+    {TracePacket::kFtraceEvents, kFtrace},
+    {TracePacket::kFtraceStats, kFtrace, false},
+    {TracePacket::kProcessTree, kProcessStats, false},
+    {TracePacket::kProcessStats, kProcessStats},
+    {TracePacket::kSysStats, "linux.sys_stats"},
+    {TracePacket::kInodeFileMap, "linux.inode_file_map", false},
+    {TracePacket::kCpuInfo, kSystemInfo, false},
+    {TracePacket::kInterruptInfo, kSystemInfo, false},
+    {TracePacket::kJournaldEvent, "linux.systemd_journald"},
+    {TracePacket::kPerfSample, "linux.perf"},
+    {TracePacket::kProfilePacket, "android.heapprofd"},
+    {/*heap_graph*/ 56, "android.java_hprof"},
+    {TracePacket::kBattery, kPower},
+    {TracePacket::kPowerRails, kPower},
+    {TracePacket::kAndroidEnergyEstimationBreakdown, kPower},
+    {TracePacket::kEntityStateResidency, kPower},
+    {TracePacket::kAndroidLog, "android.log"},
+    {TracePacket::kPackagesList, "android.packages_list", false},
+    {TracePacket::kInitialDisplayState, "android.polled_state"},
+    {/*frame_timeline_event*/ 76, "android.surfaceflinger.frametimeline"},
+    {TracePacket::kGraphicsFrameEvent, "android.surfaceflinger.frame"},
+    {TracePacket::kGpuCounterEvent, "gpu.counters"},
+    {TracePacket::kGpuRenderStageEvent, "gpu.renderstages"},
+    {TracePacket::kGpuMemTotalEvent, "android.gpu.memory"},
+    {TracePacket::kAndroidGameInterventionList, "android.game_interventions", false},
+    {TracePacket::kStatsdAtom, "android.statsd"},
+    {TracePacket::kAndroidSystemProperty, "android.system_property"},
+    {/*network_packet*/ 88, kNetwork},
+    {TracePacket::kNetworkPacketBundle, kNetwork},
+    {TracePacket::kKernelWakelockData, "android.kernel_wakelocks"},
+    {/*app_wakelock_bundle*/ 116, "android.app_wakelocks"},
+    {TracePacket::kCpuPerUidData, "android.cpu_per_uid"},
+    {TracePacket::kUserList, "android.user_list", false},
+    {TracePacket::kAndroidAflags, "android.aflags", false},
+    {TracePacket::kTrackEvent, kTrackEvents},
+    {TracePacket::kChromeEvents, kChromeEvents},
+    {TracePacket::kChromeMetadata, kChromeMetadata, false},
+    {TracePacket::kStreamingProfilePacket, "org.chromium.sampler_profiler"},
+    {TracePacket::kPerfettoMetatrace, "perfetto.metatrace"}};
+
+constexpr auto kKinds = [] {
+  std::array<PacketKind, 256> kinds{};  // by content
+  for (const PacketKind& kind : kOfSources) kinds[kind.content] = kind;
+  // Contents that only the service writes.
+  for (const uint32_t content :
+       {TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
+        TracePacket::kSystemInfo, TracePacket::kTrigger, TracePacket::kServiceEvent,
+        TracePacket::kTraceUuid, TracePacket::kRemoteClockSync, TracePacket::kCloneSnapshotTrigger,
+        TracePacket::kTraceProvenance, TracePacket::kProtovms,
+        TracePacket::kConcurrentSessionEvent})
+    kinds[content] = {content, "", false, true};
+  // Contents without events that any data source may write; 0: none.
+  kinds[0] = {0, "", false};
+  for (const uint32_t content :
+       {TracePacket::kClockSnapshot, TracePacket::kProcessDescriptor,
+        TracePacket::kThreadDescriptor, TracePacket::kTrackDescriptor,
+        TracePacket::kExtensionDescriptor, TracePacket::kUiState, TracePacket::kTranslationTable,
+        TracePacket::kGpuInfo, TracePacket::kModuleSymbols, TracePacket::kDeobfuscationMapping})
+    kinds[content] = {content, "", false};
+  return kinds;
+}();
+
+constexpr auto kSources = [] {
+  std::array<KnownSource, 59> sources{};
+  auto next = sources.begin();
+  for (const char* name :
+       {kFtrace, kProcessStats, "linux.sys_stats", "linux.inode_file_map", kSystemInfo,
+        "linux.systemd_journald", kPower, "android.log", "android.packages_list",
+        "android.polled_state", "android.game_interventions", "android.statsd",
+        "android.system_property", "android.kernel_wakelocks", "android.app_wakelocks",
+        "android.cpu_per_uid", "android.user_list", "android.aflags"})
+    *next++ = {name, "perfetto.traced_probes"};
+  *next++ = {"linux.perf", "perfetto.traced_perf"};
+  *next++ = {"android.heapprofd", "android.heapprofd"};
+  for (const char* name :
+       {"android.java_hprof", "android.java_hprof.oom", "android.surfaceflinger.frametimeline",
+        "android.surfaceflinger.frame", "android.surfaceflinger.layers",
+        "android.surfaceflinger.transactions", "android.gpu.memory", kNetwork,
+        "android.windowmanager", "android.viewcapture", "android.protolog", "android.inputmethod",
+        "android.input.inputevent", "android.bluetooth.hci", "android.display.video",
+        "android.pixel.modem", "android.sdk_sysprop_guard"})
+    *next++ = {name};
+  for (const char* name :
+       {kChromeEvents, kChromeMetadata, kChromeMetadata2, "org.chromium.trace_system",
+        "org.chromium.memory_instrumentation", "org.chromium.sampler_profiler",
+        "org.chromium.histogram_sample", "org.chromium.background_scenario_metadata",
+        "org.chromium.etw_system", "org.chromium.native_heap_profiler",
+        "org.chromium.system_metrics", "org.chromium.trace_system_metrics"})
+    *next++ = {name};
+  for (const char* name : {kSysfsPower, "perfetto.metatrace", "gpu.counters", "gpu.renderstages",
+                           "vulkan.memory_tracker", kTrackEvents, "linux.frozen_ftrace",
+                           "com.android.wm.shell.transition", "dev.v8.code", "gpu.log"})
+    *next++ = {name};
+  return sources;
+}();
+static_assert(*kSources.back().name != '\0');
+
 }  // namespace
 
 TracePacketView ViewTracePacket(Bytes packet) {
@@ -119,164 +225,10 @@ ProducerPart SplitAppended(Bytes packet, const TracePacketView& view) {
   }
   return {packet, view.dropped};
 }
-namespace {
-
-using proto::TracePacket;
-
-constexpr const char *kFtrace = "linux.ftrace", *kProcessStats = "linux.process_stats",
-                     *kPower = "android.power", *kNetwork = "android.network_packets",
-                     *kTrackEvents = "track_event", *kChromeEvents = "org.chromium.trace_event",
-                     *kSystemInfo = "linux.system_info", *kSysfsPower = "linux.sysfs_power";
-
-constexpr PacketKind OfService(uint32_t content) { return {content, "", false, true}; }
-constexpr PacketKind NoEvents(uint32_t content, const char* source = "") {
-  return {content, source, false, false};
-}
-
-constexpr std::array kKinds = {
-    OfService(TracePacket::kTraceConfig),
-    OfService(TracePacket::kTraceStats),
-    OfService(TracePacket::kSynchronizationMarker),
-    OfService(TracePacket::kSystemInfo),
-    OfService(TracePacket::kTrigger),
-    OfService(TracePacket::kServiceEvent),
-    OfService(TracePacket::kTraceUuid),
-    OfService(TracePacket::kRemoteClockSync),
-    OfService(TracePacket::kCloneSnapshotTrigger),
-    OfService(TracePacket::kTraceProvenance),
-    OfService(TracePacket::kProtovms),
-    OfService(TracePacket::kConcurrentSessionEvent),
-    NoEvents(0),
-    NoEvents(TracePacket::kClockSnapshot),
-    NoEvents(TracePacket::kProcessDescriptor),
-    NoEvents(TracePacket::kThreadDescriptor),
-    NoEvents(TracePacket::kTrackDescriptor),
-    NoEvents(TracePacket::kExtensionDescriptor),
-    NoEvents(TracePacket::kUiState),
-    NoEvents(TracePacket::kTranslationTable),
-    NoEvents(TracePacket::kGpuInfo),
-    NoEvents(TracePacket::kModuleSymbols),
-    NoEvents(TracePacket::kDeobfuscationMapping),
-    PacketKind{TracePacket::kFtraceEvents, kFtrace},
-    NoEvents(TracePacket::kFtraceStats, kFtrace),
-    NoEvents(TracePacket::kProcessTree, kProcessStats),
-    PacketKind{TracePacket::kProcessStats, kProcessStats},
-    PacketKind{TracePacket::kSysStats, "linux.sys_stats"},
-    NoEvents(TracePacket::kInodeFileMap, "linux.inode_file_map"),
-    NoEvents(TracePacket::kCpuInfo, kSystemInfo),
-    NoEvents(TracePacket::kInterruptInfo, kSystemInfo),
-    PacketKind{TracePacket::kJournaldEvent, "linux.systemd_journald"},
-    PacketKind{TracePacket::kPerfSample, "linux.perf"},
-    PacketKind{TracePacket::kProfilePacket, "android.heapprofd"},
-    PacketKind{/*heap_graph*/ 56, "android.java_hprof"},
-    PacketKind{TracePacket::kBattery, kPower},
-    PacketKind{TracePacket::kPowerRails, kPower},
-    PacketKind{TracePacket::kAndroidEnergyEstimationBreakdown, kPower},
-    PacketKind{TracePacket::kEntityStateResidency, kPower},
-    PacketKind{TracePacket::kAndroidLog, "android.log"},
-    NoEvents(TracePacket::kPackagesList, "android.packages_list"),
-    PacketKind{TracePacket::kInitialDisplayState, "android.polled_state"},
-    PacketKind{/*frame_timeline_event*/ 76, "android.surfaceflinger.frametimeline"},
-    PacketKind{TracePacket::kGraphicsFrameEvent, "android.surfaceflinger.frame"},
-    PacketKind{TracePacket::kGpuCounterEvent, "gpu.counters"},
-    PacketKind{TracePacket::kGpuRenderStageEvent, "gpu.renderstages"},
-    PacketKind{TracePacket::kGpuMemTotalEvent, "android.gpu.memory"},
-    NoEvents(TracePacket::kAndroidGameInterventionList, "android.game_interventions"),
-    PacketKind{TracePacket::kStatsdAtom, "android.statsd"},
-    PacketKind{TracePacket::kAndroidSystemProperty, "android.system_property"},
-    PacketKind{/*network_packet*/ 88, kNetwork},
-    PacketKind{TracePacket::kNetworkPacketBundle, kNetwork},
-    PacketKind{TracePacket::kKernelWakelockData, "android.kernel_wakelocks"},
-    PacketKind{/*app_wakelock_bundle*/ 116, "android.app_wakelocks"},
-    PacketKind{TracePacket::kCpuPerUidData, "android.cpu_per_uid"},
-    NoEvents(TracePacket::kUserList, "android.user_list"),
-    NoEvents(TracePacket::kAndroidAflags, "android.aflags"),
-    PacketKind{TracePacket::kTrackEvent, kTrackEvents},
-    PacketKind{TracePacket::kChromeEvents, kChromeEvents},
-    NoEvents(TracePacket::kChromeMetadata, "org.chromium.trace_metadata"),
-    PacketKind{TracePacket::kStreamingProfilePacket, "org.chromium.sampler_profiler"},
-    PacketKind{TracePacket::kPerfettoMetatrace, "perfetto.metatrace"},
-};
-
-constexpr const char* kProbes = "perfetto.traced_probes";
-
-constexpr std::array kSources = {
-    KnownSource{kFtrace, kProbes},
-    KnownSource{kProcessStats, kProbes},
-    KnownSource{"linux.sys_stats", kProbes},
-    KnownSource{"linux.inode_file_map", kProbes},
-    KnownSource{kSystemInfo, kProbes},
-    KnownSource{"linux.systemd_journald", kProbes},
-    KnownSource{kPower, kProbes},
-    KnownSource{kSysfsPower},
-    KnownSource{"android.log", kProbes},
-    KnownSource{"android.packages_list", kProbes},
-    KnownSource{"android.polled_state", kProbes},
-    KnownSource{"android.game_interventions", kProbes},
-    KnownSource{"android.statsd", kProbes},
-    KnownSource{"android.system_property", kProbes},
-    KnownSource{"android.kernel_wakelocks", kProbes},
-    KnownSource{"android.app_wakelocks", kProbes},
-    KnownSource{"android.cpu_per_uid", kProbes},
-    KnownSource{"android.user_list", kProbes},
-    KnownSource{"android.aflags", kProbes},
-    KnownSource{"perfetto.metatrace"},
-    KnownSource{"linux.perf", "perfetto.traced_perf"},
-    KnownSource{"android.heapprofd", "android.heapprofd"},
-    KnownSource{"android.java_hprof"},
-    KnownSource{"android.java_hprof.oom"},
-    KnownSource{"android.surfaceflinger.frametimeline"},
-    KnownSource{"android.surfaceflinger.frame"},
-    KnownSource{"android.surfaceflinger.layers"},
-    KnownSource{"android.surfaceflinger.transactions"},
-    KnownSource{"android.gpu.memory"},
-    KnownSource{kNetwork},
-    KnownSource{"android.windowmanager"},
-    KnownSource{"android.viewcapture"},
-    KnownSource{"android.protolog"},
-    KnownSource{"android.inputmethod"},
-    KnownSource{"android.input.inputevent"},
-    KnownSource{"gpu.counters"},
-    KnownSource{"gpu.renderstages"},
-    KnownSource{"vulkan.memory_tracker"},
-    KnownSource{kTrackEvents},
-    KnownSource{kChromeEvents},
-    KnownSource{"org.chromium.trace_metadata"},
-    KnownSource{"org.chromium.trace_metadata2"},
-    KnownSource{"org.chromium.trace_system"},
-    KnownSource{"org.chromium.memory_instrumentation"},
-    KnownSource{"org.chromium.sampler_profiler"},
-    KnownSource{"org.chromium.histogram_sample"},
-    KnownSource{"linux.frozen_ftrace"},
-    KnownSource{"android.bluetooth.hci"},
-    KnownSource{"android.display.video"},
-    KnownSource{"android.pixel.modem"},
-    KnownSource{"android.sdk_sysprop_guard"},
-    KnownSource{"com.android.wm.shell.transition"},
-    KnownSource{"dev.v8.code"},
-    KnownSource{"gpu.log"},
-    KnownSource{"org.chromium.background_scenario_metadata"},
-    KnownSource{"org.chromium.etw_system"},
-    KnownSource{"org.chromium.native_heap_profiler"},
-    KnownSource{"org.chromium.system_metrics"},
-    KnownSource{"org.chromium.trace_system_metrics"},
-};
-
-constexpr PacketKind kUnlisted;
-
-/// Place of a content's kind in the table, plus 1.
-constexpr auto kPlaces = [] {
-  std::array<uint8_t, 256> places{};
-  for (size_t i = 0; i < kKinds.size(); ++i)
-    places[kKinds[i].content] = static_cast<uint8_t>(i + 1);
-  return places;
-}();
-
-}  // namespace
 
 const PacketKind& KindOf(uint32_t content) {
-  const size_t place = content < kPlaces.size() ? kPlaces[content] : 0;
-  return place == 0 ? kUnlisted : kKinds[place - 1];
+  constexpr static PacketKind kUnlisted;
+  return content < kKinds.size() ? kKinds[content] : kUnlisted;
 }
 
 bool IsOfService(const TracePacketView& packet) {
@@ -317,11 +269,12 @@ bool Writes(std::string_view source, uint32_t content) {
   const KnownSource* const known = FindKnownSource(source);
   return own == (known == nullptr ? source : known->name) ||
          (own == kTrackEvents && source == kChromeEvents) ||
+         (own == kChromeMetadata && source == kChromeMetadata2) ||
          (content == TracePacket::kBattery && source == kSysfsPower);
 }
 
 bool HasOwnContent(std::string_view source) {
-  return std::ranges::any_of(kKinds,
+  return std::ranges::any_of(kOfSources,
                              [&](const PacketKind& kind) { return Writes(source, kind.content); });
 }
 

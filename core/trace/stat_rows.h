@@ -1,14 +1,12 @@
 #ifndef RINGSCOPE_CORE_TRACE_STAT_ROWS_H_
 #define RINGSCOPE_CORE_TRACE_STAT_ROWS_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/trace/content_stats.h"

@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
@@ -52,7 +53,7 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
                                                .is_incremental = clock.is_incremental})
                        .first->second;
     is_valid = known.unit_ns == clock.unit_ns && known.is_incremental == clock.is_incremental &&
-               std::ranges::find(readings, key, &Reading::clock) == readings.end();
+               !Contains(readings, key, &Reading::clock);
     if (!is_valid) continue;
     known.last = clock.time;
     readings.push_back({key, Wrapped(clock.ns())});
@@ -225,9 +226,8 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
   // The mean of all moments: each has the delay of a message, which is small beside it.
   std::map<uint32_t, std::pair<double, uint64_t>> sums;
   wire::ForEachMessage(sync, kSynced, [&](Bytes moment) {
-    const std::map<uint32_t, int64_t> host =
-        TimesOf(wire::LastBytes(moment, kHost).value_or(Bytes()));
-    for (const auto& [id, ns] : TimesOf(wire::LastBytes(moment, kClient).value_or(Bytes()))) {
+    const std::map<uint32_t, int64_t> host = TimesOf(wire::BytesIn(moment, kHost));
+    for (const auto& [id, ns] : TimesOf(wire::BytesIn(moment, kClient))) {
       const auto other = host.find(id);
       if (other == host.end() || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
       auto& [sum, count] = sums[id];

@@ -22,6 +22,12 @@ struct Amount {
   uint64_t packets = 0;
   uint64_t bytes = 0;
   std::optional<TimeSpan> span = {};
+
+  Amount& operator+=(const Amount& more) {
+    packets += more.packets, bytes += more.bytes;
+    AddTo(span, more.span);
+    return *this;
+  }
 };
 
 /// Packets of a sequence that have the same kind of content.

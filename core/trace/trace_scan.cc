@@ -86,7 +86,7 @@ void AddSnapshotTime(Bytes snapshot, uint32_t id, std::optional<TimeSpan>& to) {
   using Clock = proto::ClockSnapshot::Clock;
   wire::ForEachMessage(snapshot, proto::ClockSnapshot::kClocks, [&](Bytes clock) {
     if (wire::LastVarint(clock, Clock::kClockId) == id)
-      AddTo(to, static_cast<int64_t>(wire::LastVarint(clock, Clock::kTimestamp).value_or(0)));
+      AddTo(to, static_cast<int64_t>(wire::NumberIn(clock, Clock::kTimestamp)));
   });
 }
 
@@ -97,9 +97,8 @@ void AddSlowSources(Bytes list, std::vector<SlowSource>& to) {
   wire::ForEachMessage(
       list, proto::TracingServiceEvent::DataSources::kDataSource, [&](Bytes source) {
         if (to.size() < kMost)
-          to.push_back(
-              {NameIn(wire::LastBytes(source, DataSource::kProducerName).value_or(Bytes())),
-               NameIn(wire::LastBytes(source, DataSource::kDataSourceName).value_or(Bytes()))});
+          to.push_back({NameIn(wire::BytesIn(source, DataSource::kProducerName)),
+                        NameIn(wire::BytesIn(source, DataSource::kDataSourceName))});
       });
 }
 
@@ -176,8 +175,7 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
                           (packet.content != TracePacket::kGpuCounterEvent ||
                            wire::LastBytes(packet.content_bytes, kCounters));
     if (is_event) {
-      AddTo(facts_.all.span, times->first_ns);
-      AddTo(facts_.all.span, times->last_ns);
+      AddTo(facts_.all.span, times);
       holes_.Add(times->first_ns);
     }
     AddContent(packet, bytes.size(), is_skipped, is_event ? times : std::nullopt, facts);
@@ -196,20 +194,14 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
 /// @param events their times; nullopt: it has none
 void TraceScan::AddContent(const TracePacketView& packet, uint64_t bytes, bool is_skipped,
                            const std::optional<TimeSpan>& events, TraceSequence& sequence) {
-  const auto add = [&](Amount& amount) {
-    ++amount.packets;
-    amount.bytes += bytes;
-    if (!events) return;
-    AddTo(amount.span, events->first_ns);
-    AddTo(amount.span, events->last_ns);
-  };
-  add(sequence.all);
+  const Amount one{1, bytes, events};
+  sequence.all += one;
   auto found = std::ranges::find(sequence.contents, packet.content, &ContentAmount::content);
   if (found == sequence.contents.end()) {
     if (sequence.contents.size() == TraceSequence::kMaxContents) return;
     found = sequence.contents.insert(found, ContentAmount{packet.content});
   }
-  add(found->amount);
+  found->amount += one;
   found->skipped += is_skipped ? 1 : 0;
 }
 
@@ -400,10 +392,8 @@ TraceFacts TraceScan::Finish() {
     if (facts.pid && !facts.own_pid && shared.contains(*facts.pid)) facts.own_pid = 0;
     content_.Finish(entry->second.content, FactsOf(facts.machine).profilers);
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
-    if (facts.all.span && facts.buffer && *facts.buffer < facts_.buffers.size()) {
-      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->first_ns);
-      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span->last_ns);
-    }
+    if (facts.buffer && *facts.buffer < facts_.buffers.size())
+      AddTo(facts_.buffers[*facts.buffer].span, facts.all.span);
     facts_.sequences.push_back(std::move(facts));
   }
   if (content_.has_unfinished_graph()) facts_.content.Add("heap_graph_non_finalized_graph"_stat);
@@ -492,7 +482,7 @@ void TraceScan::AddStats(Bytes stats) {
   }
   if (const auto filter = wire::LastBytes(stats, kFilterStats)) {
     facts_.has_filter = true;
-    facts_.filter_errors = wire::LastVarint(*filter, kErrors).value_or(0);
+    facts_.filter_errors = wire::NumberIn(*filter, kErrors);
   }
   AddWriterStats(stats);
 }
@@ -503,7 +493,7 @@ void TraceScan::AddWriterStats(Bytes stats) {
   wire::ForEachMessage(stats, proto::TraceStats::kWriterStats, [&](Bytes message) {
     using Writer = proto::TraceStats::WriterStats;
     const auto number = [&](uint32_t field) {
-      return static_cast<uint32_t>(wire::LastVarint(message, field).value_or(0));
+      return static_cast<uint32_t>(wire::NumberIn(message, field));
     };
     const uint32_t buffer = number(Writer::kBuffer);
     Sequence* const listed = SequenceOf(0, number(Writer::kSequenceId));
@@ -554,7 +544,7 @@ void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& se
       wire::ForEachMessage(process, Process::kCmdline, [&](Bytes word) {
         if (name.empty()) name = word;
       });
-      NameProcess(static_cast<int32_t>(wire::LastVarint(process, Process::kPid).value_or(0)), name);
+      NameProcess(static_cast<int32_t>(wire::NumberIn(process, Process::kPid)), name);
     });
   }
   if (packet.content != TracePacket::kTrackDescriptor) return;

@@ -17,8 +17,8 @@
 #include "core/engine/catalogue.h"
 #include "core/log/summary.h"
 #include "core/perfetto/commit_request.h"
-#include "core/session/buffer_observer.h"
 #include "core/session/replay.h"
+#include "core/session/session.h"
 #include "formats/log/record_codec.h"
 #include "formats/ops/ops_jsonl.h"
 

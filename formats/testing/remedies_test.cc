@@ -1,11 +1,12 @@
 // A remedy gives what a replay with its config, as it is printed, gives.
 
+#include "core/examine/remedies.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/examine/remedy_trials.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/perfetto/chunk.h"
 #include "formats/descriptors/changed_config.h"
