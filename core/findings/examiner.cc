@@ -109,15 +109,18 @@ std::optional<Reach> ReachOf(const Examiner& examiner, size_t index) {
 
 namespace {
 
-/// The time that a ring holds which overwrote unread data; of one that is read for a file, between
-/// two reads, by the mean rate.
+/// The time of the data in a ring that overwrote unread data; of one that is read for a file,
+/// between two reads, by the mean rate.
 std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
   const BufferStats& stats = examiner.facts.buffers[index].stats;
   if (!examiner.is_of_log() && examiner.IsStreamed())
     return examiner.session() && stats.chunks_overwritten > 0
                ? ReachByRate(stats, *examiner.session())
                : std::nullopt;
-  return ReachOf(examiner, index);
+  std::optional<Reach> reach = ReachOf(examiner, index);
+  if (reach && !examiner.is_of_log())
+    reach->ns -= std::min(reach->ns, IdleEndOf(examiner.facts, *examiner.session()));
+  return reach;
 }
 
 }  // namespace

@@ -18,6 +18,29 @@ std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& sessi
   return Reach{static_cast<uint64_t>(static_cast<double>(session.length_ns()) * share), true};
 }
 
+uint64_t IdleEndOf(const TraceFacts& facts, const TimeSpan& session) {
+  if (!facts.all.span || facts.events == 0) return 0;
+  constexpr uint64_t kMeanGaps = 10;  // less may be a gap between events of writers of little
+  const int64_t newest_ns = std::clamp(facts.all.span->last_ns, session.first_ns, session.last_ns);
+  const auto idle_ns = static_cast<uint64_t>(session.last_ns - newest_ns);
+  const auto mean_ns = static_cast<uint64_t>(newest_ns - session.first_ns) / facts.events;
+  return idle_ns / kMeanGaps > mean_ns ? idle_ns : 0;
+}
+
+namespace {
+
+/// Returns how far the ring of a session reaches back at the mean rate up to the newest event.
+std::optional<Reach> ReachByRate(const TraceFacts& facts, const BufferStats& stats,
+                                 const TimeSpan& session) {
+  const uint64_t idle_ns = IdleEndOf(facts, session);
+  auto reach = ReachByRate(
+      stats, TimeSpan{session.first_ns, session.last_ns - static_cast<int64_t>(idle_ns)});
+  if (reach) reach->ns += idle_ns;
+  return reach;
+}
+
+}  // namespace
+
 std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session) {
   const BufferStats& stats = facts.buffers[index].stats;
   if (stats.chunks_overwritten == 0) return std::nullopt;
@@ -35,10 +58,10 @@ std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSp
   for (const TraceSequence* sequence : sequences) {
     if (held > all / 2) break;
     held += sequence->all.bytes;
-    if (!sequence->all.span) return ReachByRate(stats, session);
+    if (!sequence->all.span) return ReachByRate(facts, stats, session);
     since_ns = std::max(since_ns, sequence->all.span->first_ns);
   }
-  if (all == 0 || since_ns > session.last_ns) return ReachByRate(stats, session);
+  if (all == 0 || since_ns > session.last_ns) return ReachByRate(facts, stats, session);
   return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false};
 }
 

@@ -230,6 +230,10 @@ struct Reach {
   friend bool operator==(const Reach&, const Reach&) = default;
 };
 
+/// Returns the time at the session's end in which nothing was written, by the newest event of the
+/// trace and how often there are events, ns.
+uint64_t IdleEndOf(const TraceFacts& facts, const TimeSpan& session);
+
 /// Returns the time that a ring holds at the mean rate of the session; nullopt if nothing was
 /// written.
 std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session);
