@@ -33,10 +33,10 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddFlag(app, "--packets", args.packets,
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json or md");
-  Exclude(app, "--packets", {"--all"});
   AddFormat(app, args.format,
             {Format::kText, Format::kMarkdown, Format::kJson, Format::kJsonl, Format::kCsv});
   AddGate(app, args.gate);
+  Exclude(app, "--packets", {"--all", "--fail-on", "--max-lost", "--min-reach", "--min-usable"});
 }
 
 Status Check(const GapsArgs& args) {
