@@ -144,6 +144,7 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
 
 Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
+  if (!args.packets) RS_RETURN_IF_ERROR(sessions.recording().Spool());
   // The packets of sessions follow each other like rows, without a title or an empty line.
   Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
   if (args.format == Format::kCsv) out.Print(CsvTitles(args.packets));
