@@ -67,6 +67,8 @@ Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
   app.prefix_command();
   try {
     app.parse(Reversed(args));
+  } catch (const CLI::ValidationError& error) {
+    return tl::unexpected(UsageError(error.what(), ""));  // the text has what is expected
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(UsageError(error.what(), kSeeHelp));
   }
@@ -111,8 +113,13 @@ Result<const Command*> TakeCommand(std::vector<std::string>& words) {
     return command;
   }
   const bool is_about_config = std::ranges::find(words, "--config") != words.end();
-  if (name == "--" || IsFile(name) || IsFileName(name) || (name.empty() && is_about_config)) {
-    words.insert(words.begin(), "--brief");
+  const bool is_empty_name = name.empty() && at < words.size();
+  if (name == "--" || is_empty_name || IsFile(name) || IsFileName(name) ||
+      (name.empty() && is_about_config)) {
+    const bool is_more = std::ranges::any_of(words, [](const std::string& word) {
+      return word == "--all" || word == "--rule" || word.starts_with("--rule=");
+    });
+    if (!is_more) words.insert(words.begin(), "--brief");
     return FindCommand("doctor");
   }
   if (name.empty() || !before.unknown.empty()) {

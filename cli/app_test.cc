@@ -80,13 +80,16 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
        {"import", "--level", "77", "x", "-o", "y"},
        "--level: '77' is not a number from"},
       {"bad_session", {"info", "--session", "0", "x"}, "numbered from 1"},
-      {"bad_color", {"--color", "green", "help"}, "auto, always or never"},
+      {"bad_color", {"--color", "green", "help"}, "of colours (choose auto, always or never)\n"},
       {"same_option_twice",
        {"info", "--format", "json", "--format", "json", "x"},
        "--format is given more than once"},
       {"two_that_exclude_each_other",
        {"gaps", "--all", "--packets", "x"},
        "--all and --packets cannot be used together"},
+      {"limits_of_a_list_of_packets",
+       {"gaps", "--packets", "--max-lost", "1%", "x"},
+       "--packets and --max-lost cannot be used together"},
       {"option_and_argument_that_exclude_each_other",
        {"engines", "--explain", "v1", "./x.so"},
        "PLUGIN and --explain cannot be used together"},
@@ -96,6 +99,9 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
       {"full_and_around",
        {"graph", "--full", "--around", "1:1#5", "x"},
        "--around and --full cannot be used together"},
+      {"empty_name", {""}, "a file needs a name, and this one is empty"},
+      {"empty_name_of_a_command", {"gaps", ""}, "a file needs a name, and this one is empty"},
+      {"engine_that_is_no_plugin", {"engines", "v2@59"}, "there is no engine 'v2@59'"},
       {"repair_to_stdout", {"verify", "x", "--repair", "-"}, "standard output"}};
   for (const UsageCase& usage : cases) {
     SCOPED_TRACE(usage.name);
@@ -133,6 +139,7 @@ TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
   EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("trace.pftrace.zst: data loss: "));
   EXPECT_LT(std::count(ran.out.begin(), ran.out.end(), '\n'), 30);
   EXPECT_EQ(ran.out, RunTool({"doctor", "--brief", trace}).out);
+  EXPECT_EQ(RunTool({"--all", trace}).out, RunTool({"doctor", "--all", trace}).out);
   const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
   EXPECT_THAT(WithoutLineBreaks(RunTool({log}).out), HasSubstr(" were lost"));
   EXPECT_THAT(RunTool({"no-such-file"}).err,

@@ -51,7 +51,7 @@ void SetUp(CLI::App& app, DiffArgs& args) {
 
 /// Returns true for a trace, false for a log.
 Result<bool> IsTrace(const std::string& input, Context& context) {
-  if (input == "-") return false;
+  if (input == "-") RS_RETURN_IF_ERROR(KeepStandardInput(context));
   RS_ASSIGN_OR_RETURN(const KnownInput known, OpenOneInput(context, input));
   if (known.kind == InputKind::kTrace || known.kind == InputKind::kLog)
     return known.kind == InputKind::kTrace;

@@ -47,13 +47,16 @@ class Quality {
       rows_[{order, name}][side] = std::move(cell);
     };
     set(0, "severity", {HarmText(answer.severity), Name(answer.severity)});
-    if (const auto written = all.written()) set(1, "packets written", CountCell(written->packets));
+    if (const auto written = all.written(); written && !examination.subject.is_config)
+      set(1, "packets written", CountCell(written->packets));
     for (size_t i = 0; i < static_cast<size_t>(Stage::kLeft); ++i)
       if (all[i] != StageCount() && (all[i].is_known || all[i].places + all[i].chunks > 0))
         set(2 + i, std::string("lost ") + kEnumRows<Stage>[i].place,
             {EndedText(all[i]), FieldsToJson(all[i])});
-    set(20, "packets in the trace", CountCell(answer.packets));
-    set(21, "usable packets", CountCell(answer.usable));
+    if (!examination.subject.is_config) {
+      set(20, "packets in the trace", CountCell(answer.packets));
+      set(21, "usable packets", CountCell(answer.usable));
+    }
     for (const auto& [buffer, reach] : examination.reach)
       set(22, fmt::format("reach of buffers[{}]", buffer), DurationCell(reach.ns));
     std::map<std::string, Holes> by_cause;

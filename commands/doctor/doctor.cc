@@ -89,7 +89,8 @@ Command DoctorCommand() {
       "with it: a verdict first, then findings, the worst first, each with what, where, the cause, "
       "the proof, and the remedy as lines of the trace config; then what was checked without "
       "finding a problem. "
-      "Also reads zip archives such as Android bug reports, each trace in them by itself, and "
+      "Also reads zip archives such as Android bug reports, each trace and log in them by itself, "
+      "and "
       "logs, whose sessions are replayed. Several inputs are examined on all cores, "
       "and traces with the same findings share a row, the worst first.",
       {{"ringscope doctor trace.pftrace", "What is wrong with this trace, and what do I change?"},

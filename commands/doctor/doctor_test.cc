@@ -1,7 +1,12 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
@@ -114,6 +119,103 @@ TEST(Doctor, EachTraceOfAnArchive) {
   EXPECT_EQ(RunDoctorOn({path}).code, ExitCode::kNotice);
   EXPECT_THAT(TextsOf(DocumentOf({"-"}, zip)["traces"], "input"),
               ElementsAre("-:FS/a.pftrace", "-:FS/broken.pftrace", "-:FS/b"));
+}
+
+TEST(Doctor, LogsOfAnArchive_AndConfigsOfOneWithoutThem) {
+  const std::string log = ReadTestdata("inputs/lossy.ops.jsonl");
+  const std::string config = "buffers { size_kb: 64 }\n";
+  const TempFolder folder;
+  const std::string by_name =
+      DocumentOf({folder.Write("b.ops.jsonl", log)})["traces"][0]["answer"]["headline"];
+  const std::string zip =
+      folder.Write("a.zip", MakeZip({{"b.ops.jsonl", log}, {"c.pbtxt", config}}));
+  const Json document = DocumentOf({zip});
+  EXPECT_THAT(TextsOf(document["traces"], "input"), ElementsAre(zip + ":b.ops.jsonl"));
+  EXPECT_EQ(document["traces"][0]["answer"]["headline"], by_name);
+  EXPECT_EQ(document["passed_over"], Json::array({zip + ":c.pbtxt"}));
+  EXPECT_THAT(RunCommand(VerifyCommand(), {zip}).out, HasSubstr("no damage"));
+  EXPECT_THAT(RunCommand(GraphCommand(), {zip}).error,
+              HasSubstr("name a file in it as ARCHIVE:MEMBER"));
+  const std::string only = folder.Write("b.zip", MakeZip({{"c.pbtxt", config}, {"d", "text"}}));
+  EXPECT_THAT(TextsOf(DocumentOf({only})["traces"], "input"), ElementsAre(only + ":c.pbtxt"));
+}
+
+/// Writes into a named pipe, as another process does, while a command runs.
+Ran RunWithPipe(const TempFolder& folder, const Command& command, const std::string& content,
+                const std::vector<std::string>& more = {}) {
+  const std::string pipe = folder.File("pipe");
+  EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << content; });
+  std::vector<std::string> args = {pipe};
+  args.insert(args.end(), more.begin(), more.end());
+  Ran ran = RunCommand(command, args);
+  writer.join();
+  std::filesystem::remove(pipe);
+  return ran;
+}
+
+// A pipe and standard input can be read only once, and commands read their inputs several times.
+TEST(Doctor, PipesGiveTheAnswersOfFiles) {
+  const TempFolder folder;
+  const std::string log = ReadTestdata("inputs/lossy.ops.jsonl");
+  const std::string trace = ReadTestdata("captures/discard-v2/trace.pftrace.zst");
+  const std::string log_path = folder.Write("lossy.ops.jsonl", log);
+  for (const Command& command : {DoctorCommand(), GapsCommand(), StatsCommand(), AdviseCommand()}) {
+    SCOPED_TRACE(command.name);
+    for (const auto& [path, content] : {std::pair(log_path, log), std::pair(kDiscard, trace)}) {
+      const auto unnamed = [](const Ran& ran, const std::string& name) {
+        Json document = testing::ParsedJson(ran.out);
+        Json& list = document[document.contains("traces") ? "traces" : "sessions"];
+        for (Json& one : list) {
+          EXPECT_EQ(one["input"], name);
+          one.erase("input");
+          if (one.contains("answer")) one["answer"].erase("lines");  // with the next command
+        }
+        return list.dump();
+      };
+      const std::vector<std::string> json = {"--format", "json"};
+      const std::string of_file = unnamed(RunCommand(command, {path, "--format", "json"}), path);
+      EXPECT_EQ(unnamed(RunCommand(command, {"-", "--format", "json"}, content), "-"), of_file);
+      EXPECT_EQ(unnamed(RunWithPipe(folder, command, content, json), folder.File("pipe")), of_file);
+    }
+  }
+  EXPECT_THAT(RunWithPipe(folder, DiffCommand(), trace, {kDiscard}).out,
+              HasSubstr("A and B are the same"));
+  EXPECT_THAT(RunCommand(DiffCommand(), {"-", kDiscard}, trace).out,
+              HasSubstr("A and B are the same"));
+  EXPECT_THAT(RunDoctorOn({"-", kLossless}, trace).out, HasSubstr("2 traces, by their findings"));
+  EXPECT_THAT(RunDoctorOn({"--brief", "-"}, trace).out, Not(HasSubstr("Next")));
+}
+
+TEST(Doctor, OptionsThatAnInputLacks_AreNotIgnored) {
+  const TempFolder folder;
+  const std::string config = folder.Write("c.pbtxt", "buffers { size_kb: 64 }\n");
+  EXPECT_THAT(RunDoctorOn({config, "--session", "3"}).error, HasSubstr("no session 3"));
+  EXPECT_THAT(RunDoctorOn({kDiscard, "--reads", "end"}).err, HasSubstr("are not used"));
+  EXPECT_THAT(RunCommand(AdviseCommand(), {kDiscard, "--keep", "10s"}).error,
+              HasSubstr("a trace has no commits"));
+  const std::string zip = folder.Write(
+      "a.zip", MakeZip({{"a.pftrace", ReadTestdata("captures/discard-v2/trace.pftrace.zst")}}));
+  EXPECT_THAT(RunDoctorOn({zip, "--session", "3"}).out, HasSubstr("no session 3"));
+}
+
+TEST(Doctor, TheSameFileTwice_IsOneFile) {
+  EXPECT_EQ(RunDoctorOn({kDiscard, kDiscard}).out, RunDoctorOn({kDiscard}).out);
+}
+
+TEST(Doctor, PacketsOlderThanTheSession_GiveNoReach) {
+  std::string log = "{\"op\":\"buffer\",\"size\":4096,\"id\":0,\"policy\":\"ring_buffer\"}\n";
+  std::string payload;
+  for (int i = 0; i < 600; ++i) payload += "024001";  // a packet with timestamp 1
+  for (int chunk = 0; chunk < 8; ++chunk)
+    log += fmt::format(
+        "{{\"op\":\"commit\",\"ts\":{},\"producer\":1,\"writer\":1,\"chunk\":{},\"fragments\":600,"
+        "\"payload\":\"{}\"}}\n",
+        1'000'000'000 + chunk * 1'000'000, chunk, payload);
+  log += "{\"op\":\"read\",\"ts\":1100000000}\n";
+  const std::string text = WithoutLineBreaks(RunDoctorOn({"-"}, log).out);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr(" packets (75.0%) were lost"), Not(HasSubstr("Only the last"))));
 }
 
 TEST(Doctor, OnlyARule) {
@@ -305,6 +407,10 @@ TEST(Doctor, AConfigIsExaminedByItsName) {
   EXPECT_EQ(RunDoctorOn({"--all", config}).out, RunDoctorOn({"--all", "--config", config}).out);
   const std::string mistyped = folder.Write("typo.pbtxt", "bufers { size_kb: 64 }\n");
   EXPECT_THAT(RunDoctorOn({mistyped}).error, HasSubstr("did you mean 'buffers'?"));
+  EXPECT_THAT(RunDoctorOn({folder.Write("no_line.pbtxt", "# a comment\n")}).out,
+              HasSubstr("The config has no data source"));
+  EXPECT_THAT(RunDoctorOn({folder.Write("empty.pbtxt", "")}).error,
+              HasSubstr("this is an empty file, not a trace config"));
   const std::string document = folder.Write("a.json", "{}");
   EXPECT_THAT(RunDoctorOn({document}).error, Not(HasSubstr("as a trace config")));
 }

@@ -61,18 +61,18 @@ struct TimelineInputs {
 Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
   TimelineInputs inputs;
   for (const std::string& path : args.inputs) {
-    auto input = OpenOneInput(context, path);
-    const bool is_trace = input && input->kind == InputKind::kTrace;
+    RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, path));
+    const bool is_trace = input.kind == InputKind::kTrace;
     if (is_trace ? !args.trace.empty() : !args.log.paths.empty())
       return Fail(ErrorCode::kUsage, is_trace ? "this is a second trace" : "this is a second log",
                   {path, {}, {}}, "name one trace, and the log of its session");
     if (is_trace) {
       args.trace = path;
-      inputs.trace = std::move(input->source);
+      inputs.trace = std::move(input.source);
       continue;
     }
-    args.log.paths.push_back(path);
-    if (input) inputs.log = std::move(input->source);
+    args.log.paths.push_back(input.source->path());
+    inputs.log = std::move(input.source);
   }
   return inputs;
 }

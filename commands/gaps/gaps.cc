@@ -33,10 +33,10 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   AddFlag(app, "--packets", args.packets,
           "List each lost packet, as soon as its fate is final, instead of the gaps; not with "
           "--format json or md");
-  Exclude(app, "--packets", {"--all"});
   AddFormat(app, args.format,
             {Format::kText, Format::kMarkdown, Format::kJson, Format::kJsonl, Format::kCsv});
   AddGate(app, args.gate);
+  Exclude(app, "--packets", {"--all", "--fail-on", "--max-lost", "--min-reach", "--min-usable"});
 }
 
 Status Check(const GapsArgs& args) {
@@ -144,6 +144,7 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
 
 Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context& context) {
   RS_RETURN_IF_ERROR(Check(args));
+  if (!args.packets) RS_RETURN_IF_ERROR(sessions.recording().Spool());
   // The packets of sessions follow each other like rows, without a title or an empty line.
   Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
   if (args.format == Format::kCsv) out.Print(CsvTitles(args.packets));

@@ -151,9 +151,8 @@ TEST(GapsCommand, Text_NamesCausesAndSigns) {
        "inputs/never-patched.ops.jsonl",
        {"1 overwritten while waiting for a patch",
         "chunk #0 of writer 1:3 (app) waited for a patch from record 2 (20.0 ms) on: 1 read "
-        "stopped "
-        "at it, it was overwritten in record 7 (70.0 ms) for 4 KiB of newer data (50.0% by "
-        "sequence 3 (app, 1:4)), and its patch is not in the log; 2 packets after it",
+        "stopped at it, it was overwritten in record 7 (70.0 ms) for 4 KiB of newer data, 50.0% of "
+        "it by sequence 3 (app, 1:4), and its patch is not in the log; 2 packets after it",
         "evicted by 100% 1:4", "no buffer size or read period helps"}},
       {{"--all", "--size", "12k"},
        "inputs/never-patched.ops.jsonl",

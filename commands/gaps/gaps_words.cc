@@ -45,8 +45,8 @@ std::string AfterText(const LogMoment& later, const LogMoment& earlier) {
 }
 
 /// How the wait at a chunk went: "2 read passes stopped at it, it was overwritten in record 12 (20
-/// ms) for 3.97 KiB of newer data (91.3% by sequence 3), and its patch came in record 14 (21 ms),
-/// 1.0 ms after that".
+/// ms) for 3.97 KiB of newer data, 91.3% of it by sequence 3, and its patch came in record 14 (21
+/// ms), 1.0 ms after that".
 std::string WaitText(const Stall& stall, const SessionNotes& notes) {
   return fmt::format(
       "{} stopped at it, it was {} in {}{}, and its patch {}", Count(stall.passes, "read"),
@@ -54,7 +54,7 @@ std::string WaitText(const Stall& stall, const SessionNotes& notes) {
       MomentText(notes, stall.ended),
       stall.newer_size == 0
           ? ""
-          : fmt::format(" for {} of newer data ({} by {})", HumanSize(stall.newer_size),
+          : fmt::format(" for {} of newer data, {} of it by {}", HumanSize(stall.newer_size),
                         ShareText(stall.newer_by_size, stall.newer_size),
                         notes.NameOf(stall.newer_by)),
       stall.patched ? fmt::format("came in {}, {}{}", MomentText(notes, *stall.patched),

@@ -109,7 +109,7 @@ TEST(SmallSessions, Patchover_TheStallIsTheCause) {
             2'000'000u);
   EXPECT_EQ(stall["newer_by"], "2:1");
   EXPECT_THAT(GapsTextOf("patchover"),
-              HasSubstr("for 3.97 KiB of newer data (91.3% by sequence 3 (other, 2:1))"));
+              HasSubstr("for 3.97 KiB of newer data, 91.3% of it by sequence 3 (other, 2:1)"));
 }
 
 TEST(SmallSessions, Behind_TwoReadsWaited) {

@@ -106,7 +106,7 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
                                             Count(packets, "packet"), HumanSize(bytes)));
   PrintDamage(report, reader->damage(), damaged);
   if (copy != nullptr)
-    report.Paragraph(fmt::format("They are in {}.", Printable(args.repaired)), "  ");
+    report.Paragraph(fmt::format("The packets are in {}.", Printable(args.repaired)), "  ");
   if (left_out > 0)
     report.Paragraph(fmt::format("{} with a malformed message inside {} left out.",
                                  Count(left_out, "packet"), Was(left_out)),

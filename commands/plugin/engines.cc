@@ -167,11 +167,12 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   Report report(context.console, args.format, "engines");
   if (!args.plugins.empty()) {
     for (const std::string& name : args.plugins) {
-      const auto built_in = FindEngine(name);
-      if (!IsPluginPath(name) && built_in)
-        report.AddItem("engines", [&] { ReportEngine(report, **built_in); });
-      else
+      if (IsPluginPath(name)) {
         RS_RETURN_IF_ERROR(ReportPlugins(report, name));
+        continue;
+      }
+      RS_ASSIGN_OR_RETURN(const EngineInfo* const built_in, FindEngine(name));
+      report.AddItem("engines", [&] { ReportEngine(report, *built_in); });
     }
   } else {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));

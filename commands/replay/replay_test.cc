@@ -253,6 +253,18 @@ TEST(Stats, Json_HasTheCounters) {
   EXPECT_EQ(session["buffers"][0]["stats"]["chunks_read"], 2);
 }
 
+TEST(Stats, OfSeveralTracesAndLogs) {
+  const TempFolder folder;
+  const std::string log = folder.Write("a.ops.jsonl", kPlain);
+  const std::string trace = RS_TESTDATA "/captures/discard-v2/trace.pftrace.zst";
+  const Ran ran = RunCommand(StatsCommand(), {log, trace, trace + "x", "--format", "json"});
+  const Json traces = testing::ParsedJson(ran.out)["traces"];
+  ASSERT_EQ(traces.size(), 3u);
+  size_t with_counters = 0;
+  for (const Json& one : traces) with_counters += one.contains("counters") ? 1 : 0;
+  EXPECT_EQ(with_counters, 2u);
+}
+
 TEST(Stats, NothingLost_IsClean) {
   const Ran ran = DataLoss({});
   EXPECT_EQ(ran.code, ExitCode::kClean);

@@ -70,13 +70,19 @@ Table RowsOf(const StatRows& rows, bool with_severity, Shows shows) {
 Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
   Report report(context.console, args.format, "stats");
   RS_ASSIGN_OR_RETURN(const ExaminedInputs inputs,
-                      ExamineInputs(context, args.input.paths, {}, args.input.only));
+                      ExamineInputs(context, args.input.paths, {}, args.input.only,
+                                    /*keeps_evidence=*/true));
   if (!inputs.passed_over.empty()) context.console.Say(PassedOverText(inputs.passed_over));
   constexpr const char* kColumns = "input session name idx severity value";
   if (args.format == Format::kCsv) report.Print(CsvTitles(kColumns));
   Json traces = Json::array();
   for (const Examination& examination : inputs.examinations) {
-    if (!examination.trace) return Fail(ErrorCode::kCorrupt, *examination.error);
+    if (!examination.trace) {
+      const std::string error = examination.error.value_or("a trace config has no counters");
+      context.console.Warn(fmt::format("{}: {}", Printable(examination.subject.file), error));
+      traces.push_back({{"input", examination.subject.file}, {"error", error}});
+      continue;
+    }
     const TraceFacts& trace = *examination.trace;
     const StatRows all = StatRowsOf(trace);
     uint64_t zeros = 0;

@@ -354,7 +354,6 @@ void SetUp(CLI::App& app, ReportArgs& args) {
 
 /// Examines each session of a log, and shows it.
 Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions, Page& page) {
-  RS_RETURN_IF_ERROR(sessions.recording().Spool());
   Report gaps(context.console, Format::kJson, "gaps");
   Report advice(context.console, Format::kJson, "advise");
   LogExaminations examinations(sessions);
@@ -397,13 +396,9 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
       const std::unique_ptr<OutputFile> file,
       CreateOutput(context, args.output.empty() ? "-" : args.output, kPageOutput, args.force));
   // The page has all that would be printed. Standard input is read several times.
-  std::shared_ptr<const TemporaryFile> standard_input;
-  if (args.input.IsReadOnce()) {
-    RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
-    RS_ASSIGN_OR_RETURN(standard_input, SpoolInput(*input));
-  }
+  if (args.input.IsReadOnce()) RS_RETURN_IF_ERROR(KeepStandardInput(context));
   KeptText printed;
-  Streams streams{printed, printed, [&] { return OpenTemporary(standard_input, "-"); }, true};
+  Streams streams{printed, printed, {}, true};
   Console console(streams);
   console.ShowProgressOn(context.console);
   Context silent{console, context.threads, context.files};

@@ -211,7 +211,7 @@ void SetChangedConfig(Examination& examination) {
 /// any.
 void AddNext(Examination& examination, const std::string& path, const char* command) {
   Answer& answer = examination.answer;
-  if (answer.severity <= Harm::kInfo || path == "-") return;
+  if (answer.severity <= Harm::kInfo || IsStream(path)) return;
   std::string text = fmt::format("ringscope {} {}", command, ShellWord(path));
   if (examination.log && answer.has_change())
     text += fmt::format("; 'ringscope advise' has {}",
@@ -253,17 +253,21 @@ bool LooksLikeConfig(std::string_view text, std::string_view path) {
 }
 
 /// Examines a file that is neither a trace nor a log: a trace config, or an error.
+/// @param session that is asked for
 Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, InputKind kind,
-                                  const std::string& start) {
-  const std::string path = source->path();
+                                  const std::string& start, std::optional<uint64_t> session) {
+  const std::string path = source->path(), words = ContentWords(start);
   std::string hint =
       "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
       "log, or a trace config";
-  if (kind == InputKind::kConfig || ContentWords(start).starts_with("a text file")) {
+  if (kind == InputKind::kConfig || IsConfigName(path) || words.starts_with("a text file") ||
+      words.starts_with("a trace config")) {
     auto config = ReadConfigFile(std::move(source));
+    if (config && session) return tl::unexpected(NoSession(*session, 0, path));
     if (config) return Examinations{ExamineConfigFile(path, *config)};
     if (LooksLikeConfig(start, path)) return tl::unexpected<Error>(std::move(config).error());
     config.error().where.path.clear();
+    config.error().hint.clear();
     hint += "; as a trace config: " + config.error().ToString();
   }
   return tl::unexpected<Error>(WrongContent(start, path, "a trace or a log", std::move(hint)));
@@ -275,6 +279,7 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
                                 std::unique_ptr<ByteSource> opened) {
   SessionReader sessions(context, {.paths = {path}, .only = session}, "replaying");
   sessions.recording().UseOpened(std::move(opened));
+  RS_RETURN_IF_ERROR(sessions.recording().Spool());
   LogExaminations examinations(sessions);
   const auto examine = [&]() -> Result<ExitCode> {
     ExaminedSession examined(context, sessions, choices);
@@ -286,35 +291,50 @@ Result<Examinations> ExamineLog(Context& context, const std::string& path,
   return examinations.Finish();
 }
 
+/// Examines a log, a trace or a trace config in an archive.
+Result<Examinations> ExamineMember(Context& context, const ArchiveMember& member,
+                                   const ReplayChoices& choices, std::optional<uint64_t> session) {
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, member.open());
+  if (member.is_log()) {
+    RS_RETURN_IF_ERROR(KeepCopy(*source, member.path));
+    auto log = ExamineLog(context, member.path, choices, session, nullptr);
+    RunFiles::SetCopy(member.path, nullptr);
+    return log;
+  }
+  if (!member.is_trace()) {
+    RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kKindBytes));
+    return ExamineOther(std::move(source), member.kind, start, session);
+  }
+  RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
+  for (Examination& trace : traces) AddNext(trace, member.path, "doctor");
+  return traces;
+}
+
+/// Examines the traces and logs of an archive; of one that has none, its trace configs.
 Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource> source,
+                                    const ReplayChoices& choices, std::optional<uint64_t> session,
                                     std::vector<std::string>& passed_over) {
   const std::string path = source->path();
   RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(source)));
-  Examinations traces;
+  const auto is_taken = [](const ArchiveMember& one) { return one.is_trace() || one.is_log(); };
+  const bool has_any = std::ranges::any_of(members, is_taken);
+  Examinations all;
   for (const ArchiveMember& member : members) {
-    if (!member.is_trace()) {
+    if (!is_taken(member) && (has_any || !IsConfigName(member.path))) {
       passed_over.push_back(member.path);
       continue;
     }
-    auto opened = member.open();
-    Result<Examinations> sessions = opened ? ExamineTrace(context, *std::move(opened), std::nullopt)
-                                           : tl::unexpected<Error>(std::move(opened).error());
+    Result<Examinations> examined = ExamineMember(context, member, choices, session);
     // Reports in archives have other protobufs beside their traces.
-    if (!sessions && sessions.error().code == ErrorCode::kUnsupported) {
+    if (!examined && examined.error().code == ErrorCode::kUnsupported)
       passed_over.push_back(member.path);
-      continue;
-    }
-    if (!sessions) {
-      traces.push_back(Unreadable(member.path, sessions.error()));
-      continue;
-    }
-    for (Examination& trace : *sessions) {
-      AddNext(trace, member.path, "doctor");
-      traces.push_back(std::move(trace));
-    }
+    else if (!examined)
+      all.push_back(Unreadable(member.path, examined.error()));
+    else
+      std::ranges::move(*examined, std::back_inserter(all));
   }
-  if (traces.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
-  return traces;
+  if (all.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
+  return all;
 }
 
 }  // namespace
@@ -345,7 +365,6 @@ Result<Examinations> LogExaminations::Finish() {
 }
 
 bool IsLog(Context& context, const std::string& path) {
-  if (path == "-") return false;
   const Result<KnownInput> input = OpenKnownInput(context, path);
   return input && input->kind == InputKind::kLog;
 }
@@ -355,20 +374,22 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
                                   std::vector<std::string>& passed_over) {
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   auto& [kind, start, source] = input;
-  if (IsArchive(start)) return ExamineArchive(context, std::move(source), passed_over);
+  if (IsArchive(start))
+    return ExamineArchive(context, std::move(source), choices, session, passed_over);
   // An empty file is what its name says.
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
+  // A text of comments alone is of no kind by its content.
+  if (IsConfigName(path)) return ExamineOther(std::move(source), kind, start, session);
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents || kind == InputKind::kConfig ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
-    return ExamineOther(std::move(source), kind, start);
+    return ExamineOther(std::move(source), kind, start, session);
   if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
-  if (!choices.config.empty())
+  if (ChoosesAnything(choices) || !choices.config.empty())
     context.console.Warn(
-        fmt::format("{}: the config is not used: only a log can be replayed with "
-                    "one; without a trace, --config checks it alone",
+        fmt::format("{}: --reads and --config are not used: only a log can be replayed with them",
                     Printable(path)));
   RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
@@ -381,7 +402,7 @@ Examination ExamineConfigFile(const std::string& path, const ConfigFile& config)
   Examination examination = ExamineConfig(config.bytes);
   examination.subject.file = path;
   SetChangedConfig(examination);
-  if (!examination.findings.empty())
+  if (!examination.findings.empty() && !IsStream(path))
     examination.answer.Add("Next", "ringscope doctor " + ShellWord(path));
   return examination;
 }
@@ -404,7 +425,9 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths,
   const auto others = static_cast<std::ptrdiff_t>(passed_over.size());
   fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
                                          error);
-  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+  const fs::recursive_directory_iterator end;
+  if (entry == end) fs::directory_iterator(path, error);  // only folders in it may be unreadable
+  for (; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     const std::string name = entry->path().filename().string();
     if (!entry->is_regular_file(ignored)) continue;
@@ -433,7 +456,7 @@ Status AddPath(const std::string& path, std::vector<std::string>& paths,
 /// others.
 Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
                         const ReplayChoices& choices, std::optional<uint64_t> session,
-                        std::vector<std::string>& passed_over) {
+                        bool keeps_evidence, std::vector<std::string>& passed_over) {
   std::vector<Examinations> results(paths.size());
   std::vector<std::vector<std::string>> others(paths.size());  // members of archives
   size_t done = 0;
@@ -454,7 +477,8 @@ Examinations ExamineAll(Context& context, const std::vector<std::string>& paths,
         examined = Fail(ErrorCode::kLimit, fmt::format("cannot continue: {}", failed.what()));
       }
       if (!examined) examined = Examinations{Unreadable(paths[at], std::move(examined).error())};
-      for (Examination& examination : *examined) examination.ForgetEvidence();
+      if (!keeps_evidence)
+        for (Examination& examination : *examined) examination.ForgetEvidence();
       results[at] = *std::move(examined);
     }
     const std::lock_guard lock(mutex);
@@ -493,12 +517,18 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
 }  // namespace
 
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
-                                     const ReplayChoices& choices,
-                                     std::optional<uint64_t> session) {
+                                     const ReplayChoices& choices, std::optional<uint64_t> session,
+                                     bool keeps_evidence) {
   std::vector<std::string> paths, passed_over;
   for (const std::string& path : inputs) RS_RETURN_IF_ERROR(AddPath(path, paths, passed_over));
   std::ranges::sort(passed_over);
-  if (paths.size() > 1) paths = OnePathPerRecording(paths);
+  if (paths.size() > 1 && std::ranges::find(paths, "-") != paths.end())
+    RS_RETURN_IF_ERROR(KeepStandardInput(context));
+  if (paths.size() > 1) {
+    paths = OnePathPerRecording(paths);
+    std::ranges::sort(paths);
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  }
   if (auto both = ExaminePair(context, paths, choices, session))
     return ExaminedInputs{*std::move(both), false, std::move(passed_over)};
   if (paths.size() == 1) {
@@ -507,12 +537,7 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
         InFile(paths.front(), ExamineInput(context, paths.front(), choices, session, passed_over)));
     return ExaminedInputs{std::move(one), false, std::move(passed_over)};
   }
-  std::ranges::sort(paths);
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  if (std::ranges::find(paths, "-") != paths.end())
-    return Fail(ErrorCode::kUsage, "standard input cannot be one of several inputs", {},
-                "give it alone");
-  Examinations all = ExamineAll(context, paths, choices, session, passed_over);
+  Examinations all = ExamineAll(context, paths, choices, session, keeps_evidence, passed_over);
   return ExaminedInputs{std::move(all), true, std::move(passed_over)};
 }
 
@@ -555,10 +580,12 @@ Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInp
 }
 
 Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format) {
-  context.console.Say(
-      fmt::format("{}: a trace has no commits to replay; this is what doctor finds in it",
-                  Printable(input.paths.front())));
   RS_ASSIGN_OR_RETURN(ExaminedInputs examined, ExamineInputs(context, input.paths, {}, input.only));
+  const bool has_log = std::ranges::any_of(
+      examined.examinations, [](const Examination& one) { return one.subject.replay.has_value(); });
+  context.console.Say(fmt::format(
+      "{}: {}; this is what doctor finds in it", Printable(input.paths.front()),
+      has_log ? "advise takes one log, by its name" : "a trace has no commits to replay"));
   return ReportExaminations(context, format, examined, {}, /*brief=*/false, /*all=*/false);
 }
 

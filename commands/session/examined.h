@@ -89,7 +89,7 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
 /// Examinations of the inputs of a command line.
 struct ExaminedInputs {
   Examinations examinations;
-  bool are_many = false;  // of several inputs or a folder: without their evidence
+  bool are_many = false;  // of several inputs or a folder
   /// Files of folders without the name of a trace or a log, and members of archives.
   std::vector<std::string> passed_over;
 
@@ -98,8 +98,10 @@ struct ExaminedInputs {
 };
 /// Examines all inputs, folders too: several of them on all cores, each on one thread; a log and
 /// the trace that came out of it together. One that fails does not stop the others.
+/// @param keeps_evidence also of several inputs
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
-                                     const ReplayChoices& choices, std::optional<uint64_t> session);
+                                     const ReplayChoices& choices, std::optional<uint64_t> session,
+                                     bool keeps_evidence = false);
 /// "3 files are neither traces nor logs and were passed over: a.txt, b.json, c.txt"
 std::string PassedOverText(std::vector<std::string> names);
 /// Examines a trace config alone.
@@ -160,6 +162,7 @@ std::function<Runner(CLI::App&)> BindSessions(const Needs& needs, void (*set_up)
       SessionReader sessions(context, args->input, needs.activity);
       if constexpr (requires { args->is_about_replays(); }) {
         if (sessions.recording().HasTraces()) {
+          RS_RETURN_IF_ERROR(sessions.recording().Spool());
           if (args->is_about_replays() || args->input.clone)
             return Fail(
                 ErrorCode::kUsage, "a trace has no commits, and so no replay that can be changed",
@@ -177,7 +180,8 @@ using ExaminationGroup =
     std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
 /// Groups examinations by their findings: the worst and largest groups first.
 std::vector<ExaminationGroup> GroupsOf(const Examinations& examinations);
-/// Returns how many there are of what they are: "12 traces", "3 configs", "2 sessions" of one file.
+/// Returns how many there are of what they are: "12 traces", "3 configs", "2 sessions" of one
+/// file, "4 files" of several kinds.
 std::string CountText(const Examinations& examinations);
 /// Returns the document of all for programs, several with their groups.
 Json DoctorDocument(const Examinations& examinations);

@@ -228,16 +228,15 @@ Json DoctorDocument(const Examinations& traces) {
 }
 
 std::string CountText(const Examinations& traces) {
-  const auto are_all = [&](const auto& is) { return std::ranges::all_of(traces, is); };
-  if (are_all([&](const Examination& trace) {
+  if (std::ranges::all_of(traces, [&](const Examination& trace) {
         return trace.subject.file == traces.front().subject.file;
       }))
     return Count(traces.size(), "session");
-  const auto is_config = [](const Examination& trace) { return trace.subject.is_config; };
-  const bool are_configs =
-      std::ranges::any_of(traces, is_config) &&
-      are_all([&](const Examination& trace) { return trace.error || is_config(trace); });
-  return Count(traces.size(), are_configs ? "config" : "trace");
+  std::set<std::string_view> nouns;
+  for (const Examination& trace : traces)
+    if (!trace.error)
+      nouns.insert(trace.subject.is_config ? "config" : trace.subject.replay ? "log" : "trace");
+  return Count(traces.size(), nouns.size() == 1 ? *nouns.begin() : "file");
 }
 
 void PrintMany(Report& report, const Examinations& traces, bool all) {

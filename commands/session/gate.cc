@@ -69,15 +69,20 @@ std::vector<std::string> Gate::Broken(const Examination& examination) const {
   const std::optional<Harm> least = has_limits ? fail_on : fail_on.value_or(Harm::kWarning);
   if (least && answer.severity >= *least && answer.severity > Harm::kOk)
     broken.push_back(fmt::format("{} (--fail-on {})", HarmText(answer.severity), Name(*least)));
+  if (examination.subject.is_config && has_limits)
+    broken.push_back("a trace config has no packets, and the limits are about them");
   if (max_lost)
     if (const std::string lost = LostText(examination, *max_lost); !lost.empty())
       broken.push_back(lost + " (--max-lost)");
   const bool is_less = static_cast<double>(answer.usable) <
                        min_usable.value_or(0) * static_cast<double>(answer.packets);
-  if (min_usable && (is_less || answer.packets == 0))
-    broken.push_back(fmt::format("{} of {} usable, less than {} (--min-usable)",
-                                 ShareText(answer.usable, answer.packets),
-                                 Count(answer.packets, "packet"), LimitText(*min_usable)));
+  if (min_usable && (is_less || answer.packets == 0) && !examination.subject.is_config)
+    broken.push_back(fmt::format(
+        "{} usable, less than {} (--min-usable)",
+        answer.packets == 0 ? "no packet"
+                            : fmt::format("{} of {}", ShareText(answer.usable, answer.packets),
+                                          Count(answer.packets, "packet")),
+        LimitText(*min_usable)));
   for (const auto& [buffer, reach] : examination.reach)
     if (min_reach_ns && reach.ns < *min_reach_ns)
       broken.push_back(fmt::format("buffers[{}] reaches back {}, less than {} (--min-reach)",

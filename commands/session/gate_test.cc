@@ -52,6 +52,15 @@ TEST(Gate, EndsARunWhereALimitIsBroken) {
     }
 }
 
+// They are about packets, so that a config cannot pass them.
+TEST(Gate, AConfigBreaksEachLimit) {
+  const TempFolder folder;
+  const std::string config = folder.Write("c.pbtxt", "buffers { size_kb: 64 }\n");
+  const auto ran = RunCommand(DoctorCommand(), {"--min-reach", "1s", config});
+  EXPECT_EQ(ran.code, ExitCode::kNotice);
+  EXPECT_THAT(WithoutLineBreaks(ran.out), HasSubstr("a trace config has no packets"));
+}
+
 // A trace alone does not show how many packets were written.
 TEST(Gate, ATraceBreaksTheLimitOfLossesWithAnyPlace) {
   const char* const trace = RS_TESTDATA "/captures/ring-v2/trace.pftrace.zst";

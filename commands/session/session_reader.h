@@ -23,7 +23,9 @@ struct SessionSelection {
   bool quiet = false;             // no warnings of damage: the caller reports it
 
   /// Returns true if standard input is among them, which can be read only once.
-  bool IsReadOnce() const { return std::ranges::find(paths, "-") != paths.end(); }
+  bool IsReadOnce() const {
+    return std::ranges::find(paths, "-") != paths.end() && !RunFiles::CopyOf("-");
+  }
 };
 
 /// Inputs of a command: the shell opens them before the command runs.

@@ -10,6 +10,8 @@
 
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/archive.h"
+#include "formats/inputs/open_log.h"
+#include "formats/inputs/recording.h"
 #include "formats/io/compressed_source.h"
 
 namespace ringscope {
@@ -65,11 +67,16 @@ class ResultsFile : public OutputFile {
   const std::string path_ = "-";
 };
 
-Status ExpectOneTrace(const std::vector<std::string>& traces, const std::string& path) {
-  if (traces.size() == 1) return {};
+/// @param found the traces and logs in a folder or an archive
+Status ExpectOne(const std::vector<std::string>& found, const std::string& path) {
+  if (found.size() == 1) return {};
   return Fail(ErrorCode::kCorrupt,
-              fmt::format("it has {}, expected one", Count(traces.size(), "trace")), {path, {}, {}},
-              traces.empty() ? "" : fmt::format("name one of them: {}", traces.front()));
+              found.empty() ? "there is no trace or log in it"
+                            : fmt::format("it has {} traces or logs, expected one", found.size()),
+              {path, {}, {}},
+              found.empty()    ? ""
+              : IsStream(path) ? "give it as a file, and name one of them"
+                               : fmt::format("name one of them: {}", ShellWord(found.front())));
 }
 
 }  // namespace
@@ -257,8 +264,33 @@ Status CheckOutputName(const std::string& path, const char* what,
 }
 
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path) {
+  if (auto copy = RunFiles::CopyOf(path)) return OpenTemporary(std::move(copy), path);
   const auto& open_input = context.console.streams().open_input;
-  return path == "-" && open_input ? open_input() : OpenPath(path);
+  auto source = path == "-" && open_input ? open_input() : OpenPath(path);
+  std::error_code error;
+  if (!source || !std::filesystem::is_fifo(path, error)) return source;
+  RS_RETURN_IF_ERROR(KeepCopy(**source, path));
+  return OpenInput(context, path);
+}
+
+Status KeepCopy(ByteSource& source, const std::string& path) {
+  RS_ASSIGN_OR_RETURN(auto copy, SpoolInput(source));
+  RunFiles::SetCopy(path, std::move(copy));
+  return {};
+}
+
+Status KeepStandardInput(Context& context) {
+  if (RunFiles::CopyOf("-")) return {};
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenInput(context, "-"));
+  return KeepCopy(*input, "-");
+}
+
+bool IsStream(const std::string& path) {
+  std::error_code error;
+  const bool is_member = !std::filesystem::exists(path, error);
+  const std::string file = is_member ? path.substr(0, path.find(':')) : path;
+  return file == "-" || file.starts_with("/dev/") || file.starts_with("/proc/") ||
+         std::filesystem::is_fifo(file, error);
 }
 
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
@@ -267,25 +299,28 @@ Result<KnownInput> OpenKnownInput(Context& context, const std::string& path) {
 }
 
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path) {
-  std::vector<std::string> traces;
+  std::vector<std::string> paths;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    for (const auto& entry : std::filesystem::directory_iterator(path, error))
-      if (IsTraceName(entry.path().filename().string())) traces.push_back(entry.path().string());
-    RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
-    return OpenOneInput(context, traces.front());
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      const std::string name = entry.path().filename().string();
+      if (IsTraceName(name) || IsLogName(name)) paths.push_back(entry.path().string());
+    }
+    paths = OnePathPerRecording(paths);
+    RS_RETURN_IF_ERROR(ExpectOne(paths, path));
+    return OpenOneInput(context, paths.front());
   }
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
   if (!IsArchive(input.start)) return input;
   RS_ASSIGN_OR_RETURN(const std::vector<ArchiveMember> members, MembersOf(std::move(input.source)));
   std::vector<const ArchiveMember*> found;
   for (const ArchiveMember& member : members) {
-    if (!member.is_trace()) continue;
-    traces.push_back(member.path);
+    if (!member.is_trace() && !member.is_log()) continue;
+    paths.push_back(member.path);
     found.push_back(&member);
   }
-  if (traces.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
-  RS_RETURN_IF_ERROR(ExpectOneTrace(traces, path));
+  if (paths.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
+  RS_RETURN_IF_ERROR(ExpectOne(paths, path));
   RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, found.front()->open());
   return FindInputKind(std::move(source));
 }

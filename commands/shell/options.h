@@ -133,11 +133,18 @@ void AddSession(CLI::App& app, std::optional<uint64_t>& target);
 /// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
 
-/// Opens a file that a command line names, or for "-" the run's standard input.
+/// Opens a file that a command line names, or for "-" the run's standard input. A named pipe is
+/// copied first: it can be read only once.
 Result<std::unique_ptr<ByteSource>> OpenInput(Context& context, const std::string& path);
+/// Copies an input, so that OpenInput opens the copy from now on.
+Status KeepCopy(ByteSource& source, const std::string& path);
+/// Copies standard input in this way, unless the run has a copy.
+Status KeepStandardInput(Context& context);
+/// Returns true for standard input, a pipe, and a file in them: no later command can read it.
+bool IsStream(const std::string& path);
 /// Opens an input, and finds its kind.
 Result<KnownInput> OpenKnownInput(Context& context, const std::string& path);
-/// Opens a trace or a log; of a zip archive or a folder, the one trace in it.
+/// Opens a trace or a log; of an archive or a folder, the only one in it.
 Result<KnownInput> OpenOneInput(Context& context, const std::string& path);
 
 /// A trace config that the user names, in protobuf's text format or as a binary message, plain or

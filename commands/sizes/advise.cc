@@ -20,7 +20,7 @@ struct AdviseArgs {
   std::string output;               // the changed config; empty: none is written
   bool force = false;
 
-  bool is_about_replays() const { return false; }
+  bool is_about_replays() const { return keep_ns || !config.empty(); }
   /// Returns true if the config, or a patch of it, is all that is printed.
   bool prints_config() const { return format == Format::kDiff || output == "-"; }
 };

@@ -192,10 +192,15 @@ std::string ShellWord(std::string_view text) {
     return std::isalnum(c) != 0 ||
            std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
+  if (text.size() > 1 && text.front() == '-') return ShellWord("./" + std::string(text));
   if (is_plain) return std::string(text);
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  const bool is_odd = Printable(text) != text;
+  std::string out;
+  for (const char c : text)
+    out += c == '\''             ? std::string(is_odd ? "\\'" : "'\\''")
+           : c == '\\' && is_odd ? "\\\\"
+                                 : std::string(1, c);
+  return is_odd ? "$'" + Printable(out) + "'" : "'" + out + "'";
 }
 
 std::string Wrap(std::string_view text, std::string_view mark, size_t hanging, size_t width) {

@@ -59,7 +59,8 @@ inline constexpr size_t kTextColumns = 80;
 
 /// Returns at most so many columns of a text, the last one "…" if it was longer.
 std::string Shortened(std::string_view text, size_t columns);
-/// A word of a shell's command line: quoted if it has other characters than most file names.
+/// A file's name as a word of a shell's command line: quoted if it has other characters than most
+/// names, as $'...' of bash if it has some that cannot be printed; never an option.
 std::string ShellWord(std::string_view text);
 
 /// Breaks text into lines of at most `width` columns, the first after `mark`, the others indented

@@ -41,6 +41,14 @@ TEST(Text, Printable_EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(Printable("\u200d\u2010\u202f\u2065"), "\u200d\u2010\u202f\u2065");
 }
 
+TEST(Text, ShellWord) {
+  EXPECT_EQ(ShellWord("a/b-1.tblog"), "a/b-1.tblog");
+  EXPECT_EQ(ShellWord("it's \\ b"), "'it'\\''s \\ b'");
+  EXPECT_EQ(ShellWord("-a"), "./-a");
+  EXPECT_EQ(ShellWord("-"), "-");
+  EXPECT_EQ(ShellWord("a\n'\\\xff"), "$'a\\x0a\\'\\\\\\xff'");
+}
+
 TEST(Text, CountsAndSequences) {
   EXPECT_EQ(Count(1, "packet"), "1 packet");
   EXPECT_EQ(Count(1200, "packet"), "1,200 packets");

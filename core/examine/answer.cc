@@ -369,7 +369,9 @@ Answer AnswerOf(const Examination& examination) { return AnswerBuilder(examinati
 
 Sentence LeftText(const Examination& examination, uint32_t buffer) {
   const auto reach = examination.reach.find(buffer);
-  if (reach == examination.reach.end() || !examination.subject.time) return {};
+  if (reach == examination.reach.end() || !examination.subject.time ||
+      reach->second.ns >= static_cast<uint64_t>(examination.subject.time->length_ns()))
+    return {};
   return Say("Only {}the last {} of {} are left{}", reach->second.is_estimate ? "about " : "",
              Time("left_ns", reach->second.ns),
              Time("duration_ns", examination.subject.time->length_ns()),

@@ -53,8 +53,8 @@ void SetSubject(const LogEvidence& log, Subject& subject) {
     subject.sizes[buffer.index] = buffer.size;
   }
   subject.replay =
-      fmt::format("{}, buffers read {}", Joined({engines.begin(), engines.end()}, " and "),
-                  ReadsText(outcome.reads));
+      fmt::format("{}{}buffers read {}", Joined({engines.begin(), engines.end()}, " and "),
+                  engines.empty() ? "" : ", ", ReadsText(outcome.reads));
 }
 
 ReplayFacts FactsForRules(const Examination& examination) {

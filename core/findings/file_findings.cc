@@ -282,7 +282,9 @@ void ExamineEmpty(Examiner& examiner) {
     for (const TraceBuffer& buffer : facts.buffers)
       chunks += buffer.stats.chunks_written + buffer.stats.chunks_discarded;
     examiner.Add(
-        "trace.empty", "Nothing that a producer wrote is read in the replay.",
+        "trace.empty",
+        chunks == 0 ? "No chunk of a producer came to a buffer of the log."
+                    : "Nothing that a producer wrote is read in the replay.",
         {.cause = Say("{} of the log came to a buffer.", Number("chunks", chunks, "chunk")),
          .proof = "The replay of the log, packet by packet.",
          .remedy = "Look whether the log was recorded up to the session's end, and from "

@@ -199,7 +199,10 @@ std::optional<AbortFacts> SharedMemoryUse::AddChunk(const ChunkCommit& commit,
   if (now_.time_ns) {
     producer.sent.push_back({*now_.time_ns, bytes});
     producer.sent_bytes += bytes;
-    while (producer.sent.front().time_ns + AbortFacts::kWindowNs < *now_.time_ns) {
+    const auto age_ns = [&](uint64_t time_ns) {
+      return *now_.time_ns - std::min(time_ns, *now_.time_ns);
+    };
+    while (age_ns(producer.sent.front().time_ns) > AbortFacts::kWindowNs) {
       producer.sent_bytes -= producer.sent.front().bytes;
       producer.sent.pop_front();
     }

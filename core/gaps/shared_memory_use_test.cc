@@ -109,5 +109,11 @@ TEST(SharedMemoryUse, AnOldLook_ShowsNothing) {
   EXPECT_FALSE(facts.full);
 }
 
+// The clock of a log has any 64 bits.
+TEST(SharedMemoryUse, TheLastTimes) {
+  const AbortFacts facts = AbortedPacket().Commit(UINT64_MAX / kUseMs, {1}).Facts();
+  EXPECT_EQ(facts.reason, AbortReason::kNotShown);
+}
+
 }  // namespace
 }  // namespace ringscope

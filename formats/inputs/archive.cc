@@ -234,7 +234,7 @@ Error NoTraceIn(const std::string& archive, const std::vector<ArchiveMember>& me
     where = one;
   }
   return {ErrorCode::kCorrupt,
-          fmt::format("there is no Perfetto trace among the {} of the archive{}{}",
+          fmt::format("the archive has {}, and no Perfetto trace or log{}{}",
                       Count(members.size(), "file"), others.empty() ? "" : ": ", Joined(others)),
           {archive, {}, {}},
           where};
@@ -252,12 +252,13 @@ Result<std::unique_ptr<ByteSource>> OpenPath(const std::string& path) {
     RS_ASSIGN_OR_RETURN(const Members members, MembersOf(std::move(archive)));
     const auto member = std::ranges::find(members, path, &ArchiveMember::path);
     if (member != members.end()) return member->open();
-    std::string traces;
+    std::string taken;
     for (const ArchiveMember& one : members)
-      if (one.is_trace()) traces += (traces.empty() ? "its traces: " : ", ") + one.path;
+      if (one.is_trace() || one.is_log())
+        taken += (taken.empty() ? "it has: " : ", ") + ShellWord(one.path);
     return Fail(ErrorCode::kIo,
                 fmt::format("the archive has no member '{}'", Printable(path.substr(at + 1))),
-                {file, {}, {}}, traces);
+                {file, {}, {}}, taken);
   }
   return OpenByteSource(path);
 }

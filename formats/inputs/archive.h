@@ -23,12 +23,14 @@ struct ArchiveMember {
   /// Decompresses it as a stream. Members of one archive are read by one thread.
   std::function<Result<std::unique_ptr<ByteSource>>()> open;
 
-  bool is_trace() const { return kind == InputKind::kTrace || IsTraceName(path); }
+  bool is_log() const { return kind == InputKind::kLog; }
+  bool is_trace() const { return kind == InputKind::kTrace || (IsTraceName(path) && !is_log()); }
 };
 /// Returns the files of an archive and of archives in it, in their order; folders are left out.
 /// Memory: their names; what is compressed around or in an archive takes a temporary file.
 Result<std::vector<ArchiveMember>> MembersOf(std::unique_ptr<ByteSource> archive);
-/// The error for an archive without a trace. It names other formats that are in it.
+/// The error for an archive without a trace, a log or a trace config. It names other formats that
+/// are in it.
 Error NoTraceIn(const std::string& archive, const std::vector<ArchiveMember>& members);
 
 /// Opens a file, or of an archive "ARCHIVE:MEMBER"; "-" is standard input.

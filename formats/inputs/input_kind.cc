@@ -86,6 +86,9 @@ bool IsConfig(Bytes bytes) {
 using namespace std::string_view_literals;
 
 constexpr const char *kUi = "ui.perfetto.dev and trace_processor open it",
+                     *kNameMember = "name a file in it as ARCHIVE:MEMBER",
+                     *kConfigWords = "a trace config",
+                     *kCutOff = "a compressed file that is cut off or damaged",
                      *kConverted = "UTF-8 text that was made of a trace",
                      *kInUtf16 = "UTF-16 text that was made of a trace, as by PowerShell",
                      *kCopyAgain =
@@ -104,13 +107,13 @@ constexpr std::array kMagics = {
     Magic{"\xFF\xD8\xFF"sv, "a JPEG image"},
     Magic{"%PDF-"sv, "a PDF document"},
     Magic{"\x7F\x45LF"sv, "an ELF program"},
-    Magic{"PK\x03\x04"sv, "a zip archive"},
-    Magic{"PK\x05\x06"sv, "a zip archive"},
-    Magic{"ustar"sv, "a tar archive", 257},
-    Magic{"\xFD\x37zXZ\0"sv, "a file compressed by xz"},
-    Magic{"BZh"sv, "a file compressed by bzip2"},
-    Magic{"\x04\x22\x4D\x18"sv, "a file compressed by lz4"},
-    Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7-Zip archive"},
+    Magic{"PK\x03\x04"sv, "a zip archive", 0, kNameMember},
+    Magic{"PK\x05\x06"sv, "a zip archive", 0, kNameMember},
+    Magic{"ustar"sv, "a tar archive", 257, kNameMember},
+    Magic{"\xFD\x37zXZ\0"sv, "a file compressed by xz", 0, "'xz -d' decompresses it"},
+    Magic{"BZh"sv, "a file compressed by bzip2", 0, "'bzip2 -d' decompresses it"},
+    Magic{"\x04\x22\x4D\x18"sv, "a file compressed by lz4", 0, "'lz4 -d' decompresses it"},
+    Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7-Zip archive", 0, "'7z x' extracts it"},
     Magic{"SQLite format 3\0"sv, "a SQLite database"},
     Magic{"ARROW1"sv, "an Arrow file"},
     Magic{"PERFILE2"sv, "a recording of perf", 0, kUi},
@@ -154,6 +157,8 @@ constexpr KnownText kKnownTexts[] = {
     {"(\\d{4}-)?\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+ ", "a text of logcat", "", kUi},
     {"[^;\\s][^;\\n]*(;[^;\\n]+)+ \\d+\\n", "collapsed stacks", "", kUi},
     {"(\\d+ +)?([\\d:.]+ )?[a-z_0-9]+\\(.*\\) += ", "a text of strace", "", kUi},
+    {"(#.*\\n|\\s)*(buffers|data_sources|duration_ms|write_into_file)\\s*[:{]", kConfigWords, "",
+     "'ringscope doctor' checks it"},
     {"", "the text of an Android bug report",
      "== dumpstate: ", "name the zip archive of the report"},
     {"", "a text file"},
@@ -209,8 +214,8 @@ std::string TextWords(std::string_view content) {
 /// The kind of an input, and its start.
 struct InputStart {
   InputKind kind = InputKind::kOther;
-  bool is_compressed = false;
-  std::string content;  // its first bytes, decompressed
+  bool is_compressed = false, is_damaged = false;  // not even its first bytes can be decompressed
+  std::string content;                             // its first bytes, decompressed
 };
 /// Looks at the first bytes of an input, decompressed if need be.
 InputStart LookAtStart(std::string start) {
@@ -219,7 +224,11 @@ InputStart LookAtStart(std::string start) {
   std::unique_ptr<ByteSource> source = MakeMemorySource(known.content);
   const auto unpacked = is_log() ? nullptr : MakeSourceFor(wire::AsBytes(known.content), source);
   known.is_compressed = unpacked != nullptr;
-  if (unpacked) known.content = unpacked->Peek(kLookedAt).value_or("");
+  if (unpacked) {
+    const Result<std::string> content = unpacked->Peek(kLookedAt);
+    known.is_damaged = !content;
+    known.content = content.value_or("");
+  }
   if (is_log()) {
     known.kind = InputKind::kLog;
     return known;
@@ -266,7 +275,8 @@ std::string ContentWords(std::string_view start) {
   if (known.kind == InputKind::kLog) words = "a log";
   if (known.kind == InputKind::kEvents) words = "a file of events of a replay";
   if (known.kind == InputKind::kTrace) words = "a Perfetto trace";
-  if (known.kind == InputKind::kConfig) words = "a trace config";
+  if (known.kind == InputKind::kConfig) words = kConfigWords;
+  if (known.is_damaged) return kCutOff;
   if (content.empty()) return "a compressed file without content";
   if (words.empty()) words = MagicWords(content);
   if (words.empty() && IsConvertedTrace(content)) words = kConverted;
@@ -287,6 +297,7 @@ Result<std::string> ReadText(ByteSource& source, size_t max_bytes, std::string_v
 std::string WhereOpened(std::string_view words) {
   if (words.starts_with(kCompressedSystrace)) return kUi;
   if (words.starts_with(kConverted)) return kCopyAgain;
+  if (words == kCutOff) return "copy it again";
   for (const Magic& magic : kMagics)
     if (words.starts_with(magic.words)) return magic.opened;
   for (const KnownText& format : kKnownTexts)

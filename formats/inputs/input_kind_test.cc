@@ -40,7 +40,11 @@ TEST(ContentWords, NameWhatAFileIs) {
   EXPECT_EQ(ContentWords("\x0A\x02\x50\x01"), "a Perfetto trace");
   EXPECT_EQ(ContentWords(""), "an empty file");
   EXPECT_EQ(ContentWords("\x01\x02\x03\x04"), "") << "not known";
+  EXPECT_EQ(ContentWords("# Mine.\n\nbuffers { size_kb: 4 }\n"), "a trace config");
+  EXPECT_EQ(ContentWords("buffers overflow\n"), "a text file");
   EXPECT_EQ(ContentWords(Gzipped("hello")), "a text file, compressed");
+  EXPECT_EQ(ContentWords(Gzipped("hello").substr(0, 11)),
+            "a compressed file that is cut off or damaged");
   EXPECT_EQ(ContentWords(Gzipped("{\"op\":\"read\"}\n")), "a log, compressed");
 }
 
@@ -102,7 +106,7 @@ TEST(ContentWords, NameFilesOfOtherTools) {
     EXPECT_EQ(ContentWords(Gzipped(each.start)), each.words + ", compressed") << each.start;
     EXPECT_THAT(WhereOpened(each.words), HasSubstr("ui.perfetto.dev")) << each.start;
   }
-  EXPECT_EQ(ContentWords("buffers { size_kb: 1024 }\n"), "a text file");
+  EXPECT_THAT(WhereOpened(ContentWords("buffers { size_kb: 4 }\n")), HasSubstr("doctor"));
   EXPECT_EQ(WhereOpened("a text file"), "");
 }
 
@@ -237,7 +241,7 @@ TEST(TraceMembers, OthersAreNamedIfThereIsNoTrace) {
   const auto members = OpenZip(MakeZip({{"chrome.json", "{\"traceEvents\":[]}"}, {"b", "text\n"}}));
   ASSERT_TRUE(members);
   EXPECT_THAT(NoTraceIn("a.zip", *members).ToString(),
-              ::testing::AllOf(HasSubstr("no Perfetto trace among the 2 files"),
+              ::testing::AllOf(HasSubstr("has 2 files, and no Perfetto trace or log: "),
                                HasSubstr("chrome.json is a Chrome trace in JSON"),
                                HasSubstr("ui.perfetto.dev")));
 }

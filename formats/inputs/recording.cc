@@ -25,10 +25,10 @@ Result<std::unique_ptr<ByteSource>> Recording::OpenFile(const std::string& path)
 
 bool Recording::HasTraces() {
   return std::ranges::any_of(named_, [&](const std::string& path) {
-    if (path == "-") return false;
+    if (path == "-" && path != named_.front()) return false;  // it could not be read again
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return true;
-    Result<std::unique_ptr<ByteSource>> source = open_(path);
+    Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
     if (!source) return false;
     Result<KnownInput> known = FindInputKind(*std::move(source));
     if (!known) return false;
@@ -42,6 +42,7 @@ Status Recording::Spool() {
   if (!is_read_once_) return {};
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenFile("-"));
   RS_ASSIGN_OR_RETURN(standard_input_, SpoolInput(*input));
+  RunFiles::SetCopy("-", standard_input_);
   is_read_once_ = false;
   return {};
 }
@@ -407,7 +408,7 @@ Error NoSession(uint64_t session, uint64_t sessions, const std::string& path) {
   return {ErrorCode::kUsage,
           fmt::format("no session {}: the input has {}", session, Count(sessions, "session")),
           {path, {}, {}},
-          "see 'ringscope info'"};
+          sessions > 1 ? fmt::format("choose one from 1 to {}", sessions) : "leave --session out"};
 }
 
 std::string NotClosedText(const std::string& path, std::optional<uint64_t> duration_ns) {

@@ -91,10 +91,10 @@ class Recording {
 
   /// Sets the first path's content if it is already open.
   void UseOpened(std::unique_ptr<ByteSource> source) { opened_ = std::move(source); }
-  /// Returns true if an input is a trace, a zip archive or a folder: they have no commits to
-  /// replay. Standard input is taken as a log.
+  /// Returns true if an input is a trace, an archive or a folder: they have no commits to replay.
   bool HasTraces();
-  /// Copies standard input into a temporary file, if it is among the paths.
+  /// Copies standard input into a temporary file, if it is among the paths. The run's other
+  /// commands open the copy, too.
   Status Spool();
 
   /// Has passes return the records as they are logged, without the corrections of RecordingPass.

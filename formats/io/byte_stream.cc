@@ -169,6 +169,7 @@ Result<size_t> ByteSource::ReadAt(uint64_t offset, std::span<uint8_t>) {
 }
 
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
+  if (path.empty()) return Fail(ErrorCode::kUsage, "a file needs a name, and this one is empty");
   // Standard input is read as a stream even if it is a file: its position may be anywhere.
   struct stat info {};
   if (path == "-") {

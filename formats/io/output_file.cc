@@ -134,6 +134,21 @@ Status RunFiles::CheckOutput(const struct stat& info, const std::string& path) {
               {path, {}, {}}, "give the output another name; nothing was written");
 }
 
+void RunFiles::SetCopy(const std::string& path, std::shared_ptr<const TemporaryFile> copy) {
+  const std::shared_ptr<RunFiles> run = CurrentRun();
+  if (!run) return;
+  const std::lock_guard lock(run->mutex_);
+  run->copies_[path] = std::move(copy);
+}
+
+std::shared_ptr<const TemporaryFile> RunFiles::CopyOf(const std::string& path) {
+  const std::shared_ptr<RunFiles> run = CurrentRun();
+  if (!run) return nullptr;
+  const std::lock_guard lock(run->mutex_);
+  const auto copy = run->copies_.find(path);
+  return copy == run->copies_.end() ? nullptr : copy->second;
+}
+
 /// The name of a temporary file, noted before the file is made, so that no signal finds a file
 /// without it.
 struct OutputName {

@@ -75,9 +75,16 @@ class RunFiles {
   /// Returns an error if a file that will be replaced is an input so far.
   static Status CheckOutput(const struct stat& info, const std::string& path);
 
+  /// Keeps a copy of an input that cannot be opened again: of standard input, of a pipe, or of a
+  /// log in an archive.
+  static void SetCopy(const std::string& path, std::shared_ptr<const TemporaryFile> copy);
+  /// Returns the copy of an input, or nullptr if it has none.
+  static std::shared_ptr<const TemporaryFile> CopyOf(const std::string& path);
+
  private:
   std::mutex mutex_;
   std::map<std::pair<dev_t, ino_t>, std::string> inputs_;  // with their paths as they were given
+  std::map<std::string, std::shared_ptr<const TemporaryFile>> copies_;
 };
 
 /// A format of a file that is written. Each has one of these beside its writer.
