@@ -219,13 +219,13 @@ TEST(Stages, OfEachProcess_AreSumsOfItsSequences) {
   PrintStages(report, accounts);
   EXPECT_EQ(run.Output(),
             "\nWhere packets ended\n"
-            "                                      shared                    in the\n"
-            "                         written      memory  buffer  file       trace  unusable\n"
-            "  pid 8                        ?           0       ?     0           9         0\n"
-            "    sequence 9                 ?           0       ?     0           9         0\n"
-            "  app (pid 7)              2,005          3x   2,000     0           5         0\n"
-            "    sequence 5 (render)    1,005           0   1,000     0           5         0\n"
-            "    writer 1:2             1,000          3x   1,000     0           0         0\n"
+            "                                  shared                in the\n"
+            "                         written  memory  buffer  file   trace  unusable\n"
+            "  pid 8                        ?       0       ?     0       9         0\n"
+            "    sequence 9                 ?       0       ?     0       9         0\n"
+            "  app (pid 7)              2,005      3x   2,000     0       5         0\n"
+            "    sequence 5 (render)    1,005       0   1,000     0       5         0\n"
+            "    writer 1:2             1,000      3x   1,000     0       0         0\n"
             "  ?: not known; 3x: three times an unknown number.\n");
 }
 
