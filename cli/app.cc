@@ -13,6 +13,7 @@
 #include "commands/plugin/guard.h"
 #include "commands/shell/help.h"
 #include "commands/shell/registry.h"
+#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -34,8 +35,17 @@ Error UsageError(std::string message, std::string hint) {
   return {ErrorCode::kUsage, std::move(message), {}, std::move(hint)};
 }
 
+/// Returns true for a file, a folder or standard input rather than a command's name.
+bool IsFile(const std::string& text) {
+  std::error_code ignored;
+  return text == "-" || std::filesystem::exists(text, ignored);
+}
+
 Error UnknownOption(const std::string& text, const CLI::App& app, const std::string& see_help) {
   const std::string name = text.substr(0, text.find('='));
+  if (IsFile(text))
+    return UsageError(fmt::format("there is no option '{}'", name),
+                      "the file of this name is " + ShellWord(text));
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
@@ -43,12 +53,6 @@ Error UnknownOption(const std::string& text, const CLI::App& app, const std::str
   }
   return UsageError(fmt::format("there is no option '{}'", name),
                     DidYouMean(name, known, see_help));
-}
-
-/// Returns true for a file, a folder or standard input rather than a command's name.
-bool IsFile(const std::string& text) {
-  std::error_code ignored;
-  return text == "-" || std::filesystem::exists(text, ignored);
 }
 
 /// Returns true if a word can only be a file's name, or that of a list of files: no command has

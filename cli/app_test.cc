@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,17 @@ TEST(App, MissingFile_FailsWithItsName) {
   const Ran ran = RunTool({"info", "/no/such/file.tblog"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("/no/such/file.tblog"));
+}
+
+TEST(App, FileNamedLikeAnOption_IsNamedAsAFile) {
+  const TempFolder folder;
+  folder.Write("-a.pftrace", "");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"-a.pftrace"}, {"doctor", "-a.pftrace"}})
+    EXPECT_THAT(RunTool(args).err, HasSubstr("(the file of this name is ./-a.pftrace)"));
+  std::filesystem::current_path(before);
 }
 
 TEST(App, LogNamedLikeACommand_IsALog) {
