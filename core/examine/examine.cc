@@ -138,8 +138,8 @@ std::vector<Finding> FindLosses(const Examination& examination) {
   return findings;
 }
 
-/// Gives sequences that no statistics list the buffer that alone they can have been in: the session
-/// has no other, or their data source writes into no other. Services before v54 list none.
+/// Gives each sequence that no statistics list, as those of older services or of the middle of the
+/// session, the only buffer that it can have been in, by the config and its data source.
 void AssignBuffers(const TraceConfigFacts& config, TraceFacts& facts) {
   if (facts.appended_packets() > 0) return;  // which were in no buffer
   for (TraceSequence& sequence : facts.sequences) {
