@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                       DamageCase{"TextBeforeIt", "text-before-it.pftrace",
                                  "a text of 33 bytes is before the trace", 29},
                       DamageCase{"TextMode", "lf-became-crlf.pftrace", "each LF became CR LF", 29}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 // A part of what 'split' made begins anywhere.
 TEST(DamagedTrace, AnyTailOfATraceIsTaken) {

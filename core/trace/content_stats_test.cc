@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(
                     s.Packet(11, Fields().Inner(6, Fields().Uint(2, 'B')));
                   },
                   {"flow_invalid_id=1"}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 // A trace in MONOTONIC time without BOOTTIME: times of the latter cannot be placed.
 TEST(ContentStat, ClocksThatAreNotRelatedAreCountedOnce) {

@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                    Harm::kError,
                    "size_kb of buffers[0] is 63,488,000",
                    {"buffers[0].size_kb 65536"}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Ignored, ConfigRulesTest,
@@ -246,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
         ConfigCase{"TriggersWithoutMode",
                    std::string(kGood) + "trigger_config { " + kTriggers + "}", "config.ignored",
                    Harm::kWarning, "trigger_mode is not set"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Sources, ConfigRulesTest,
@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "every 20 ms, which takes CPU time",
                    {"data_sources[1].config.ftrace_config.drain_period_ms 250",
                     "data_sources[1].config.ftrace_config.buffer_size_kb 16384"}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 TEST(ConfigRules, FindNothingInGoodConfigs) {
   const std::string probes =
