@@ -169,9 +169,11 @@ TEST(SmallSessions, NoRead_TheBufferWasFreed) {
 
 // No finding advises a larger buffer where replays show that no size helps.
 TEST(SmallSessions, NoFindingAdvisesWhatReplaysRefute) {
-  for (const char* name : {"writer_restart", "recommit", "stall_stream"})
-    for (const Json& finding : FindingsOf(name)["findings"])
+  for (const char* name : {"writer_restart", "recommit", "stall_stream"}) {
+    const Json document = FindingsOf(name);
+    for (const Json& finding : document["findings"])
       EXPECT_THAT(finding["remedy"].get<std::string>(), Not(HasSubstr("larger buffer,"))) << name;
+  }
 }
 
 TEST(SmallSessions, Discard_V1ShowsWhenChunksWereRead) {

@@ -166,7 +166,9 @@ TEST(CountersOfTraceProcessor, AreCountedOrListedInTheDocumentation) {
     const auto counted = severities.find(name);
     EXPECT_NE(counted == severities.end(), list.find("`" + name + "`") == std::string::npos)
         << name;
-    if (counted != severities.end()) EXPECT_EQ(name + "\t" + counted->second, line);
+    if (counted != severities.end()) {
+      EXPECT_EQ(name + "\t" + counted->second, line);
+    }
   }
   EXPECT_EQ(rows, 217u);
 }
