@@ -34,9 +34,10 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "reports; commit logs (.tblog) or operations (.ops.jsonl); folders of all these; - reads "
       "standard input",
       Need::kOptional);
-  AddText(app, "--config", args.choices.config, kFileType,
-          "Check this trace config, as text (.pbtxt), if no input is named; replay a log as if its "
-          "session had had it; - reads standard input");
+  AddText(
+      app, "--config", args.choices.config, kFileType,
+      "Check this trace config, as text (.pbtxt) or binary, if no input is named; replay a log as "
+      "if its session had had it; - reads standard input");
   AddSession(app, args.session);
   AddParsed(
       app, "--reads", args.choices.reads, ParseReads, ReadsType(),
@@ -90,8 +91,7 @@ Command DoctorCommand() {
       "the proof, and the remedy as lines of the trace config; then what was checked without "
       "finding a problem. "
       "Also reads zip archives such as Android bug reports, each trace and log in them by itself, "
-      "and "
-      "logs, whose sessions are replayed. Several inputs are examined on all cores, "
+      "and logs, whose sessions are replayed. Several inputs are examined on all cores, "
       "and traces with the same findings share a row, the worst first.",
       {{"ringscope doctor trace.pftrace", "What is wrong with this trace, and what do I change?"},
        {"ringscope doctor bugreport.zip", "The same for each trace in a bug report"},

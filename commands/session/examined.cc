@@ -254,13 +254,13 @@ bool LooksLikeConfig(std::string_view text, std::string_view path) {
 
 /// Examines a file that is neither a trace nor a log: a trace config, or an error.
 /// @param session that is asked for
-Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, InputKind kind,
-                                  const std::string& start, std::optional<uint64_t> session) {
+Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, const std::string& start,
+                                  std::optional<uint64_t> session) {
   const std::string path = source->path(), words = ContentWords(start);
   std::string hint =
       "expected a Perfetto trace, plain or compressed by zstd or gzip, a zip archive of traces, a "
       "log, or a trace config";
-  if (kind == InputKind::kConfig || IsConfigName(path) || words.starts_with("a text file") ||
+  if (IsConfigName(path) || words.starts_with("a text file") ||
       words.starts_with("a trace config")) {
     auto config = ReadConfigFile(std::move(source));
     if (config && session) return tl::unexpected(NoSession(*session, 0, path));
@@ -303,7 +303,7 @@ Result<Examinations> ExamineMember(Context& context, const ArchiveMember& member
   }
   if (!member.is_trace()) {
     RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kKindBytes));
-    return ExamineOther(std::move(source), member.kind, start, session);
+    return ExamineOther(std::move(source), start, session);
   }
   RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
   for (Examination& trace : traces) AddNext(trace, member.path, "doctor");
@@ -380,12 +380,12 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
   const bool is_empty = start.empty();
   const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
   // A text of comments alone is of no kind by its content.
-  if (IsConfigName(path)) return ExamineOther(std::move(source), kind, start, session);
+  if (IsConfigName(path)) return ExamineOther(std::move(source), start, session);
   // A format that is not known may be a damaged trace: its reader finds what is left of it. An
   // empty one is what a session leaves that never wrote anything.
   if (kind == InputKind::kEvents || kind == InputKind::kConfig ||
       (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
-    return ExamineOther(std::move(source), kind, start, session);
+    return ExamineOther(std::move(source), start, session);
   if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
   if (ChoosesAnything(choices) || !choices.config.empty())
     context.console.Warn(

@@ -47,7 +47,7 @@ Result<uint64_t> ParsePositiveDuration(std::string_view text);
 /// A decimal number of at most `max`.
 Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
 
-// The same two for options.
+// Parsers of sizes and numbers within a limit, for options.
 inline auto SizeFrom(uint64_t least) {
   return [least](std::string_view text) { return ParseSizeFrom(text, least); };
 }

@@ -77,14 +77,14 @@ void Extend(GapTrack::Run& run, const PacketAccount& account) {
   run.last_chunk = std::max(run.last_chunk, account.last_chunk);
 }
 
-/// What is decided with its commit is reported at once: the fates of packets before it may still be
-/// open. What is decided by a read or an eviction is reported after them.
+/// Returns true for a packet whose fate was decided with its commit. It is reported at once: the
+/// fates of packets before it may still be open. A read or an eviction decides after these.
 bool IsDecidedWhenWritten(const PacketAccount& account) {
   return account.decided.record == account.written.record && account.fate != Fate::kOverwritten;
 }
 
-/// Whether no packet, of a fate that is reported later, can come between the run's last packet and
-/// this lost one.
+/// Returns true if no packet whose fate is reported later can come between the run's last packet
+/// and this lost one.
 bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
   if (!IsDecidedWhenWritten(account)) return true;
   // A buffer that discards a chunk discards all of it.
