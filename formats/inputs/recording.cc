@@ -19,7 +19,6 @@ Recording::Recording(std::vector<std::string> paths, OpenBytes open, bool is_rea
 
 Result<std::unique_ptr<ByteSource>> Recording::OpenFile(const std::string& path) const {
   if (opened_ && path == named_.front()) return std::move(opened_);
-  if (standard_input_ && path == "-") return OpenTemporary(standard_input_, path);
   return open_(path);
 }
 
@@ -41,8 +40,8 @@ bool Recording::HasTraces() {
 Status Recording::Spool() {
   if (!is_read_once_) return {};
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> input, OpenFile("-"));
-  RS_ASSIGN_OR_RETURN(standard_input_, SpoolInput(*input));
-  RunFiles::SetCopy("-", standard_input_);
+  RS_ASSIGN_OR_RETURN(auto copy, SpoolInput(*input));
+  RunFiles::SetCopy("-", std::move(copy));
   is_read_once_ = false;
   return {};
 }

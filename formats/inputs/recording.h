@@ -125,7 +125,6 @@ class Recording {
   const OpenBytes open_;
   bool is_read_once_;
   bool corrects_ = true;
-  std::shared_ptr<const TemporaryFile> standard_input_;  // its copy
   // Known from the first pass that needs it.
   mutable std::unique_ptr<ByteSource> opened_;
   mutable std::optional<LogParts> parts_;
