@@ -50,6 +50,20 @@ function(rs_hot_paths)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# Large headers of libraries, which Clang parses once for a target and for those that reuse its result.
+function(rs_precompile target from)
+  if(NOT RS_TESTS OR NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # for compiler caches
+  if(NOT target STREQUAL from)
+    target_precompile_headers(${target} REUSE_FROM ${from})
+  else()
+    target_precompile_headers(${target} PRIVATE <algorithm> <fmt/format.h> <functional> <map> <optional>
+                              <regex> <string> <tl/expected.hpp> <variant> <vector> ${ARGN})
+  endif()
+endfunction()
+
 # rs_folder(NAME LIBS...): library rs_NAME from the folder's sources (and rs_NAME_testing from those
 # in testing/), NAME_test from its *_test.cc, NAME_bench from its *_bench.cc, and a fuzz target for
 # each of its *_fuzz.cc.
@@ -78,6 +92,8 @@ function(rs_folder name)
     # The linker keeps the first of equal inline functions: those of the folders that are hot.
     target_link_options(rs_${name} INTERFACE
                         "LINKER:--whole-archive,$<TARGET_FILE:rs_${name}>,--no-whole-archive")
+  elseif(name STREQUAL commands)
+    rs_precompile(rs_commands rs_commands <nlohmann/json.hpp> <CLI/CLI.hpp>)
   endif()
 
   if(helpers)
@@ -95,6 +111,7 @@ function(rs_folder name)
                                RS_TESTDATA="${PROJECT_SOURCE_DIR}/testdata"
                                RS_UNPACKED="${PROJECT_BINARY_DIR}"
                                RS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    rs_precompile(${name}_test core_test <gmock/gmock.h> <nlohmann/json.hpp>)
     gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
     set(folder ${name})
     configure_file("${PROJECT_SOURCE_DIR}/cmake/TestLabels.cmake" labels.cmake @ONLY)
