@@ -25,23 +25,34 @@ bool IsOfLosses(const Finding& finding) {
          id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
 }
 
-/// "buffers[0].size_kb 256 -> 7424 (an estimate)"
+/// "buffers[0].size_kb 256 -> 7424 (an estimate)"; an entry that is added for a producer as it is in
+/// the config: 'producers { producer_name: "app" shm_size_kb: 512 }'.
 /// @param sizes of the buffers today, bytes, by their index in the config
 Sentence ChangesText(const std::vector<ConfigChange>& changes,
                      const std::map<uint32_t, uint64_t>& sizes) {
   std::vector<std::string> texts;
   Sentence list;
+  std::string producer;
   for (const ConfigChange& change : changes) {
+    if (change.path.ends_with(".producer_name")) {
+      producer = change.value;
+      continue;
+    }
+    const std::string estimate = change.is_estimate ? " (an estimate)" : "";
+    if (const std::string added = std::exchange(producer, {}); !added.empty()) {
+      texts.push_back(fmt::format("producers {{ producer_name: {} shm_size_kb: {} }}{}", added,
+                                  change.value, estimate));
+      continue;
+    }
     std::string was;
     for (const auto& [index, size] : sizes)
       if (change.path == fmt::format("buffers[{}].size_kb", index)) {
         was = fmt::format("{} -> ", size / 1024);
         AddFigures(list.figures, Number("now." + change.path, size / 1024));
       }
-    texts.push_back(fmt::format("{} {}{}{}", change.path, was, change.value,
-                                change.is_estimate ? " (an estimate)" : ""));
+    texts.push_back(fmt::format("{} {}{}{}", change.path, was, change.value, estimate));
   }
-  list.text = ShortList(texts, "further line");
+  list.text = ShortList(texts, "further change");
   return list;
 }
 
