@@ -307,7 +307,8 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
         0,
         stats.chunks_discarded,
         facts.buffers[i].has_stats && facts.HasFinalStats() &&
-            stats.bytes_overwritten + stats.chunks_discarded == 0 && stats.unread_bytes() == 0};
+            stats.bytes_overwritten + stats.chunks_discarded + stats.patches_failed == 0 &&
+            stats.unread_bytes() == 0};
   }
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.is_of_producer()) continue;

@@ -365,8 +365,8 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
   };
   if (const uint64_t failed = stats.patches_failed; failed > 0) {
     Finding* const finding = add("buffer.patches_failed", "patches_failed", failed,
-                                 Say("Packets are incomplete, and lost: {} of {} that complete "
-                                     "packets could not be applied.",
+                                 Say("{} of {} could not be applied; a packet that waited for one "
+                                     "is lost.",
                                      Number("patches_failed", failed),
                                      Number("patches", stats.patches_succeeded + failed, "patch")));
     finding->cause =

@@ -90,7 +90,7 @@ constexpr std::array kRules = {
          "A ring refuses a chunk if it had it already, or if a later one of its sequence was read "
          "or overwritten: the chunk came late.",
          "A larger buffer, in which later chunks of the sequence are not overwritten first."},
-    Rule{"buffer.patches_failed", Harm::kDataLoss, "Packets stay incomplete",
+    Rule{"buffer.patches_failed", Harm::kDataLoss, "Patches could not be applied",
          "Patches with the lengths of long packets could not be applied: their chunks were not, or "
          "no longer, in the buffer, or the bytes to be patched are outside of them. Packets that "
          "wait for such a patch are lost. Where a full DISCARD buffer refused the chunks, it is "
