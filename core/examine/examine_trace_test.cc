@@ -547,6 +547,19 @@ TEST(ExamineTrace, ARingThatNobodyReadsMayOverwrite) {
   EXPECT_EQ(ExamineTrace(facts).answer.severity, Harm::kDataLoss);
 }
 
+// The length is an estimate where the trace has no events of the service: what came out is more
+// than one read takes.
+TEST(ExamineTrace, SessionOfUnknownLength_WasReadOftenIfMoreThanItsBufferCameOut) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  StreamEvery(facts, 60'000);
+  EXPECT_NE(FindRule(ExamineTrace(facts), "buffer.overwritten")->cause.text.find("read once"),
+            std::string::npos);
+  facts.buffers[0].stats.bytes_overwritten = 500'000;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "buffer.overwritten")->cause.text.find("read once"),
+            std::string::npos);
+}
+
 TEST(ExamineTrace, TheWorstFindingIsTheVerdict) {
   TraceFacts facts = GoodTrace();
   facts.buffers[0].stats.patches_failed = 4;

@@ -76,7 +76,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
         Say("The session was written into a file every {}, and the buffer was full before.",
             Time("file_write_period_ns", period));
     const std::optional<Reach> reach =
-        examiner.session() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
+        examiner.HasLengthOfPeriod() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
     if (!reach || reach->ns >= period) {
       if (reach)
         finding.cause +=

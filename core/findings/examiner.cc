@@ -34,8 +34,17 @@ std::optional<TimeSpan> SessionOf(const TraceFacts& facts) {
 }
 
 bool Examiner::IsStreamed() const {
-  return config.IsStreamed() &&
-         (!session() || static_cast<uint64_t>(session()->length_ns()) >= config.PeriodNs());
+  if (!config.IsStreamed()) return false;
+  if (!session() || HasLengthOfPeriod()) return true;
+  // The length is an estimate: what a single read takes fits into the buffer.
+  return std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
+    const BufferStats& stats = buffer.stats;
+    return stats.bytes_written > stats.bytes_overwritten + stats.buffer_size;
+  });
+}
+
+bool Examiner::HasLengthOfPeriod() const {
+  return session() && static_cast<uint64_t>(session()->length_ns()) >= config.PeriodNs();
 }
 
 Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
@@ -114,7 +123,7 @@ namespace {
 std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
   const BufferStats& stats = examiner.facts.buffers[index].stats;
   if (!examiner.is_of_log() && examiner.IsStreamed())
-    return examiner.session() && stats.chunks_overwritten > 0
+    return examiner.HasLengthOfPeriod() && stats.chunks_overwritten > 0
                ? ReachByRate(stats, *examiner.session())
                : std::nullopt;
   std::optional<Reach> reach = ReachOf(examiner, index);

@@ -33,6 +33,8 @@ class Examiner {
   /// Returns true if the service read the buffers for a file during the session; false: it read
   /// them once, at the end.
   bool IsStreamed() const;
+  /// Returns true if the session is known to be as long as the period of its reads.
+  bool HasLengthOfPeriod() const;
 
   /// Calls examine(const MachineFacts&) for the service's machine and each remote one. What that
   /// finds is of this machine.
