@@ -555,7 +555,7 @@ TEST(ExamineTrace, SessionOfUnknownLength_WasReadOftenIfMoreThanItsBufferCameOut
   StreamEvery(facts, 60'000);
   EXPECT_NE(FindRule(ExamineTrace(facts), "buffer.overwritten")->cause.text.find("read once"),
             std::string::npos);
-  facts.buffers[0].stats.bytes_overwritten = 500'000;
+  facts.buffers[0].stats.bytes_read = 155'360;
   EXPECT_EQ(FindRule(ExamineTrace(facts), "buffer.overwritten")->cause.text.find("read once"),
             std::string::npos);
 }

@@ -38,8 +38,7 @@ bool Examiner::IsStreamed() const {
   if (!session() || HasLengthOfPeriod()) return true;
   // The length is an estimate: what a single read takes fits into the buffer.
   return std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
-    const BufferStats& stats = buffer.stats;
-    return stats.bytes_written > stats.bytes_overwritten + stats.buffer_size;
+    return buffer.stats.bytes_read > buffer.stats.buffer_size;
   });
 }
 
