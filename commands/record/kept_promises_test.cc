@@ -89,7 +89,7 @@ void WriteRounds(Producer* producer, const Workload& load, uint32_t seed, std::a
   for (int round = 0; round < load.rounds; ++round) {
     for (int i = 0; i < load.packets; ++i) {
       packet.clear();
-      wire::AppendUint(packet, 8, random());
+      wire::AppendUint(packet, 8, BootTimeNs());
       wire::AppendBytes(packet, 900, wire::AsBytes(std::string(random() % 100, 'x')));
       ASSERT_TRUE(writers[random() % 2]->Write(wire::AsBytes(packet)).has_value());
     }

@@ -191,7 +191,7 @@ class AnswerBuilder {
     if (is_other) answer_.Add("Why", headline->cause);
     if (loss == findings.end()) return;
     if (headline == &*loss && answer_.severity == Harm::kInfo && !headline->changes.empty())
-      answer_.Add("Size", Say("{} keeps the whole session", ChangeOf(*headline, findings)));
+      answer_.Add("Size", Say("{}, to keep the whole session", ChangeOf(*headline, findings)));
     answer_.Add(is_other ? "Buffer" : "Why",
                 examined_.trace->buffers.size() < 2 || loss->cause.empty()
                     ? loss->cause

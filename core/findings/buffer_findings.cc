@@ -161,11 +161,16 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
                     Share("share_discarded", stats.chunks_discarded, chunks)),
        .proof = "chunks_discarded of the buffer's statistics.",
        .weight = stats.chunks_discarded});
-  finding.what += IsInSession(examiner, buffer.span)
-                      ? Say(": nothing was recorded after {}, up to the end at {}.",
-                            TimeOf(examiner, "recorded_until_ns", buffer.span->last_ns),
-                            TimeOf(examiner, "end_ns", examiner.session()->last_ns))
-                      : ", and discarded what came later.";
+  if (IsInSession(examiner, buffer.span)) {
+    finding.what += Say(": nothing was recorded after {}",
+                        TimeOf(examiner, "recorded_until_ns", buffer.span->last_ns));
+    if (buffer.span->last_ns < examiner.session()->last_ns)
+      finding.what +=
+          Say(", up to the end at {}", TimeOf(examiner, "end_ns", examiner.session()->last_ns));
+    finding.what += ".";
+  } else {
+    finding.what += ", and discarded what came later.";
+  }
   if (examiner.config.IsStreamed() && !examiner.is_of_log())
     return finding.changes.push_back({fmt::format("buffers[{}].fill_policy", index), "RING_BUFFER",
                                       "a discarding buffer seals itself", false});
