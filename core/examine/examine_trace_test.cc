@@ -375,6 +375,7 @@ std::vector<Case> Cases() {
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.negative_times = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.content.Add("track_event_missing_timestamp"_stat, 5); }},
+      {"packet.unknown_values", [](TraceFacts& f) { f.content.Add("meminfo_unknown_keys"_stat, 8); }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))

@@ -40,7 +40,8 @@ constexpr uint64_t kMostKiB = 4'194'300;  // that a buffer can have
 void AddLargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes, const char* reason,
                      Finding& finding) {
   const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-  if (replayed != nullptr && replayed->no_size_helps) return;
+  if (replayed != nullptr && replayed->no_size_helps)
+    return RefuteLargerBuffer(examiner, index, finding);
   if (replayed != nullptr && replayed->size) return finding.changes.push_back(*replayed->size);
   if (bytes / kKiB > kMostKiB) return;
   const uint64_t kb = std::min(RecommendedSize(bytes) / kKiB, kMostKiB);
@@ -71,6 +72,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                     Number("write_wrap_count", stats.write_wrap_count, "time")),
        .weight = stats.bytes_overwritten});
   if (examiner.IsStreamed()) {
+    RefuteLargerBuffer(examiner, index, finding);
     const uint64_t period = examiner.config.PeriodNs();
     finding.cause =
         Say("The session was written into a file every {}, and the buffer was full before.",
@@ -130,7 +132,6 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                                      Size("bytes_needed", all + stats.padding_bytes_written));
   AddLargerBuffer(examiner, index, all + stats.padding_bytes_written,
                   "holds all that this session wrote", finding);
-  RefuteLargerBuffer(examiner, index, finding);
 }
 
 void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffer) {

@@ -59,7 +59,9 @@ void ExamineBufferConfigs(Examiner& examiner) {
               : Say("The buffer discards, in a session that is written into a file: {}.", seals),
           {.where = BufferName(examiner.config, i),
            .proof = "fill_policy: DISCARD and write_into_file: true."});
-      if (is_whole) finding.harm = Harm::kWarning;
+      // It was never full, or only its reads in time kept it from being full.
+      if (is_whole)
+        finding.harm = buffers[i].stats.write_wrap_count == 0 ? Harm::kInfo : Harm::kWarning;
       finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
                                  "a discarding buffer seals itself", false});
     }
@@ -81,7 +83,8 @@ void ExamineFlushPeriod(Examiner& examiner) {
       {.cause = may_flush ? "flush_period_ms is not set. Services since v54 flush by themselves; "
                             "this one's release is not known."
                           : "flush_period_ms is not set."});
-  if (!config.IsStreamed() || may_flush) finding.harm = Harm::kInfo;
+  const bool came_in_order = examiner.facts.stats_packets > 0 && examiner.facts.late_events == 0;
+  if (!config.IsStreamed() || may_flush || came_in_order) finding.harm = Harm::kInfo;
   // A service that flushes by itself ignores the period.
   if (!may_flush)
     finding.changes.push_back(

@@ -178,25 +178,38 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
       {"perf_", "perf.lost"},
       {"heapprofd_", "heap.profile"},
       {"heap_graph_", "heap.dump"}};
-  uint64_t sum = 0;
-  Sentence counts;
+  constexpr std::string_view kOfNewerKinds[] = {"proc_stat_unknown_counters",
+                                                "meminfo_unknown_keys", "vmstat_unknown_keys",
+                                                "psi_unknown_resource", "mm_unknown_type"};
+  struct Sum {
+    uint64_t all = 0;
+    Sentence counts;
+  };
+  Sum errors, newer;
   for (const StatRow& row : rows) {
     const bool is_explained = std::ranges::any_of(kExplained, [&](const auto& known) {
       return row.name.starts_with(known.first) &&
              (known.second.empty() || examiner.HasFound(known.second));
     });
     if (row.severity == StatSeverity::kInfo || row.value == 0 || is_explained) continue;
-    sum += row.value;
-    counts += Say("{}{} {}{}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
-                  *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
-                  row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
+    Sum& sum = Contains(kOfNewerKinds, row.name) ? newer : errors;
+    sum.all += row.value;
+    sum.counts +=
+        Say("{}{} {}{}{}", sum.counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
+            *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
+            row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
   }
-  if (sum > 0)
+  if (errors.all > 0)
     examiner.Add(
         "packet.errors",
-        Say("Trace processor counts {}: {}.", Number("errors", sum, "error"), counts),
+        Say("Trace processor counts {}: {}.", Number("errors", errors.all, "error"), errors.counts),
         {.remedy = examiner.facts.IsOfTool() ? "Mend the tool that wrote these packets." : "",
-         .weight = sum});
+         .weight = errors.all});
+  if (newer.all > 0)
+    examiner.Add("packet.unknown_values",
+                 Say("Trace processor does not know {}: {}.",
+                     Number("unknown_values", newer.all, "value"), newer.counts),
+                 {.weight = newer.all});
 }
 
 }  // namespace

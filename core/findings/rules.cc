@@ -249,6 +249,12 @@ constexpr std::array kRules = {
          "about.",
          "Look at the producers that write them, at what changed the trace since, and whether a "
          "filter of another version did."},
+    Rule{"packet.unknown_values", Harm::kInfo, "Values that trace processor does not know",
+         "Trace processor passes over counters of processes, of meminfo, vmstat and PSI, and "
+         "mm_event "
+         "records, whose kind it does not know: the kernel or the producer is newer.",
+         "None is needed, unless these values are looked for: a newer trace processor may know "
+         "them."},
     // The config.
     Rule{"config.refused", Harm::kError, "The service refuses the config",
          "The service answers with an error, and the session does not start: times and triggers "
