@@ -550,6 +550,7 @@ void FileWatch::Open(SessionId session, File& file) {
 void FileWatch::OnGrowth(SessionId session, File& file) {
   alignas(inotify_event) std::array<char, 4096> events;
   while (::read(file.growth.get(), events.data(), events.size()) > 0) continue;
+  static_cast<void>(file.on_growth->Rearm());  // a read grows the file several times
   LookAt(session, file);
 }
 

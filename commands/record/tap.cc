@@ -56,7 +56,7 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       confirmation_.reset();
       if (alone_) recording_.flushes.OnRequestHandled();
       OnAllHandled();  // at the first round: the service may read for a file before the second
-      if (--rounds_ > 0) {
+      if (HasUnconfirmed() || --rounds_ > 0) {
         Take(Step::kAgain);
         return {};
       }
