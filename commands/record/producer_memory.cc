@@ -100,11 +100,11 @@ void ProducerMemory::OnNewWriter(WriterId writer) {
     if (slot.committed && slot.committed->writer == writer) slot.committed.reset();
 }
 
-bool ProducerMemory::IsFull() const {
+std::optional<smb::MemoryPicture> ProducerMemory::LookIfFull() const {
   smb::MemoryPicture picture(PagesToLookAt(*this));
-  if (picture.pages().empty() || !Look(picture)) return false;
+  if (picture.pages().empty() || !Look(picture)) return std::nullopt;
   const smb::ChunkCounts counts = picture.Count();
-  return counts.free == 0 && counts.used() > 0;
+  return counts.free == 0 && counts.used() > 0 ? std::optional(std::move(picture)) : std::nullopt;
 }
 
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {

@@ -54,7 +54,8 @@ class ProducerMemory {
   size_t size() const { return memory_->size(); }
   uint64_t page_count() const { return pages_.count(); }
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
-  bool IsFull() const;  // no chunk is free
+  /// Looks at it. @return nullopt if a chunk is free, or it cannot be looked at
+  std::optional<smb::MemoryPicture> LookIfFull() const;
   /// Returns true while the service may free chunks whose commit is not in the log yet.
   bool is_unlogged() const { return is_unlogged_; }
   void SetUnlogged(bool unlogged) { is_unlogged_ = unlogged; }

@@ -14,6 +14,7 @@
 #include "commands/record/producer_memory.h"
 #include "commands/record/tap.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
@@ -44,6 +45,19 @@ Result<Message> Decode(Bytes bytes) {
 
 std::optional<uint64_t> FlushIn(Bytes commit) {
   return wire::LastVarint(commit, proto::CommitDataRequest::kFlushRequestId);
+}
+
+/// Returns true if the chunk's writer aborted a packet in it, or reports packets that it dropped.
+bool ShowsLoss(const ChunkHeader& header, Bytes payload) {
+  bool dropped = false;
+  const FragmentStatus end =
+      VisitFragments(payload, header.fragments, [&](const Fragment& fragment) {
+        if (fragment.offset == 0 && (header.flags & kFirstContinues) != 0) return;
+        dropped |= wire::LastVarint(payload.subspan(fragment.body, fragment.size()),
+                                    proto::TracePacket::kPreviousPacketDropped)
+                       .value_or(0) != 0;
+      });
+  return dropped || end == FragmentStatus::kWriterDrop;
 }
 
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
@@ -98,14 +112,20 @@ class ProducerTap : public Tap {
     if (watch_) watch_->LookIfDue();  // it may commit nothing for long
     SendScraped(ProducerMemory::Scrape::kChanged, service);
   }
+  /// What a writer lost then shows in the chunks that it had, or in the first that it takes next.
   void OnHeld(std::chrono::nanoseconds held) override {
-    if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
-    const auto ns = static_cast<uint64_t>(held.count());
-    recording_.log.MarkInexact(
-        {.reason = InexactReason::kHeld,
-         .producer = producer_,
-         .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
-         .held_ns = ns});
+    if (held < kMarkedHold || memory_ == nullptr) return;
+    const std::optional<smb::MemoryPicture> full = memory_->LookIfFull();
+    if (!full) return;
+    held_ = std::max(held_, held);
+    for (const auto& [writer, buffer] : writers_) held_writers_[writer].reset();
+    for (const smb::MemoryPicture::Page& page : full->pages())
+      for (size_t chunk = 0; chunk < page.bitmap().chunks(); ++chunk) {
+        if (!page.bitmap().HasHeader(chunk)) continue;
+        const auto& [writer, id] = page.holders[chunk];
+        std::optional<ChunkId>& last = held_writers_[writer];
+        if (!last || Precedes(*last, id)) last = id;
+      }
   }
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     // It may commit before the recorder has seen what its data sources write to.
@@ -444,6 +464,7 @@ class ProducerTap : public Tap {
       const BufferId target = TargetBufferOf(chunk.target_buffer);
       NoteTarget(target);
       if (!chunk.data) continue;  // the service skips it, too
+      LookForLoss(*chunk.data);
       ++recording_.counts.chunks;
       recording_.counts.chunk_bytes += chunk.data->size();
       recording_.buffers.CountChunk(target);
@@ -452,6 +473,25 @@ class ProducerTap : public Tap {
       NoteTarget(TargetBufferOf(patch.target_buffer));
     return {};
   }
+  /// Marks the log if a writer lost packets while the producer was held back.
+  void LookForLoss(Bytes chunk) {
+    const auto header = held_writers_.empty() ? std::nullopt : ParseChunkHeader(chunk);
+    const auto writer = header ? held_writers_.find(header->writer) : held_writers_.end();
+    if (writer == held_writers_.end()) return;
+    if (ShowsLoss(*header, chunk.subspan(kChunkHeaderSize))) {
+      const auto ns = static_cast<uint64_t>(held_.count());
+      recording_.log.MarkInexact(
+          {.reason = InexactReason::kHeld,
+           .producer = producer_,
+           .detail = fmt::format("{} waited {} and lost packets", Describe(), HumanDuration(ns)),
+           .held_ns = ns});
+      held_writers_.clear();
+    } else if (!writer->second || Precedes(*writer->second, header->chunk)) {
+      held_writers_.erase(writer);
+    }
+    if (held_writers_.empty()) held_ = {};
+  }
+
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target) {
     recording_.flushes.OnPassed(target);
@@ -498,6 +538,9 @@ class ProducerTap : public Tap {
   CommitRequestParser parser_;
   std::deque<UnconfirmedCommit> unconfirmed_;  // the first is sent, or all wait
   bool is_scraped_ = false;                    // for the last time
+  std::chrono::nanoseconds held_{};            // the longest, while a writer below is looked at
+  /// Writers that may have lost packets then, with the last chunk that each had.
+  std::map<WriterId, std::optional<ChunkId>> held_writers_;
 };
 
 }  // namespace
