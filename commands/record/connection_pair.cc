@@ -132,7 +132,7 @@ Status ConnectionPair::ReadClient() {
 }
 
 Status ConnectionPair::ReadService(bool in_order) {
-  for (const bool is_first : {true, false}) {
+  for (bool is_first = true;; is_first = false) {
     RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
     if (state == IoState::kDone) {
       RS_ASSIGN_OR_RETURN(state, service_.Receive());
@@ -144,9 +144,10 @@ Status ConnectionPair::ReadService(bool in_order) {
     }
     if (service_closed_ || (is_first && state == IoState::kWouldBlock && only_confirmed_)) break;
     // More may have arrived since the event, and a report of it may be due that would be early for
-    // what arrives next. What has arrived until now would be reported late.
+    // what arrives next. What has arrived until now would be reported late: it is taken at once,
+    // unless the service sends more than one event should take.
     RS_RETURN_IF_ERROR(service_watch_->Rearm());
-    if (!HasInput(service_.fd())) break;
+    if (!HasInput(service_.fd()) || (!is_first && state == IoState::kDone)) break;
   }
   if (service_closed_) EndService();
   return {};

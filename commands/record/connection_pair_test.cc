@@ -39,9 +39,9 @@ struct LogWithHook : public testing::MemoryLog {
   void Append(OpBody body) override {
     const bool is_it = std::holds_alternative<StateClearRequested>(body);
     MemoryLog::Append(std::move(body));
-    if (is_it) std::exchange(then, [] {})();
+    if (const auto call = is_it ? std::exchange(then, nullptr) : nullptr) call();
   }
-  std::function<void()> then = [] {};
+  std::function<void()> then;
 };
 
 /// A recorder between two producers and a service. The test plays them all, and decides when the
@@ -314,6 +314,28 @@ TEST_F(SharedTurn, ReplyThatWasTakenEarly_LeavesTheNextInOrder) {
   Settle();
   EXPECT_THAT(Logged(), ElementsAre(1, 2, 1));
   EXPECT_THAT(log_.All<Inexact>(), IsEmpty());
+}
+
+// The reply to a commit that arrives while a second command is handled is not taken after what the
+// service sends next. That it was first is not known, and marked.
+TEST_F(SharedTurn, ReplyThatArrivesAfterTwoCommands_IsNotLate) {
+  Call(producers_[0], MethodName::kGetAsyncCommand, {});
+  Settle();
+  const uint64_t commands = Arrived(0).at(0).id;
+  for (const size_t producer : {0, 1}) Commit(producer);
+  const uint64_t ids[] = {ExpectCommit(0), ExpectCommit(1)};
+  const std::string command =
+      testing::Encode(ipc::AsyncCommand{.clear_state = ipc::ClearIncrementalState{}});
+  log_.then = [&] {
+    log_.then = [&] {
+      for (const size_t producer : {0, 1}) Reply(producer, ids[producer]);
+    };
+    Reply(0, commands, command, /*more=*/true);
+  };
+  Reply(0, commands, command, /*more=*/true);
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1, 2));
+  EXPECT_EQ(log_.All<Inexact>().size(), 1u);
 }
 
 // The service may read for a file between a commit and a request after it: what must be handled
