@@ -42,6 +42,7 @@ class LiveRecording {
   const std::string& consumer_listen() const { return options_.consumer->listen; }
   /// Where the service's own socket for producers is.
   const std::string& service_socket() const { return service_->producer_socket(); }
+  const FakeService& service() const { return *service_; }
   MemoryLog& log() { return log_; }
   RecorderRun& recorder() { return *recorder_; }
   /// Ends the service, as if it had crashed.
