@@ -70,7 +70,7 @@ class SharedTurn : public ::testing::Test {
   void Connect() {
     FrameSocket client(ringscope::Connect(options_.producer.listen).value());
     Settle();
-    producers_.push_back({std::move(client), FrameSocket(listener_.Accept())});
+    producers_.push_back({std::move(client), FrameSocket(listener_->Accept())});
     Producer& producer = producers_.back();
     std::string bytes;
     ipc::AppendBind(bytes, 1, ipc::kProducerPort);
@@ -179,10 +179,11 @@ class SharedTurn : public ::testing::Test {
     return producers;
   }
 
-  const Listener listener_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
+  std::optional<Listener> listener_ =
+      Listener::Create(testing::UniqueSocketName("service"), 0600).value();
   const Listener consumers_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
   const RecorderOptions options_{
-      .producer = {testing::UniqueSocketName("listen"), listener_.name()},
+      .producer = {testing::UniqueSocketName("listen"), listener_->name()},
       .consumer = PortSockets{testing::UniqueSocketName("listen"), consumers_.name()},
       .buffers = {{.id = kBuffer, .size = 65536}}};
   LogWithHook log_;
@@ -437,6 +438,24 @@ TEST_F(ReadOfASession, PassOfUnknownPlace_MarksTheOrder) {
     EXPECT_EQ(log_.All<Inexact>().size(), together ? 1u : 0u);
   }
   EXPECT_EQ(log_.All<ReadPass>().size(), 4u);
+}
+
+// A service that is killed closes its connections in any order, and has refused nothing.
+TEST_F(ReadOfASession, ServiceThatEnds_EndsTheSessionAfterTheLastCommits) {
+  Commit(0, 20, kOfSession);
+  ExpectCommit(0);
+  listener_.reset();
+  service_.reset();
+  Settle();
+  for (Producer& producer : producers_) producer.service = FrameSocket(UniqueFd());
+  Settle();
+  std::vector<std::string> order;
+  for (const Op& op : log_.ops()) {
+    if (std::holds_alternative<ringscope::Commit>(op.body)) order.push_back("commit");
+    if (std::holds_alternative<SessionEnded>(op.body)) order.push_back("end");
+    if (std::holds_alternative<ServiceChanged>(op.body)) order.push_back("service");
+  }
+  EXPECT_THAT(order, ElementsAre("commit", "end", "service"));
 }
 
 // Its last commit was sent; that the service has handled it is not known.

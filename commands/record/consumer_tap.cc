@@ -140,6 +140,10 @@ class ConsumerTap : public Tap {
     clone_requests_.clear();
     EndIdentity();
     if (session_) LogChange(SessionChange::kConsumerGone);
+    if (service == nullptr && session_) {
+      recording_.files.Drop(*session_);
+      recording_.buffers.Leave(*std::exchange(session_, std::nullopt));
+    }
     EndSession();
   }
   ipc::MethodName ConfirmingMethod() const override {

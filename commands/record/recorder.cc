@@ -122,9 +122,11 @@ void Recorder::OnServiceClosed(const Tap& tap) {
                                                 tap.Describe())});
   }
   // A service that ends may close its connections first, and stop to accept others then.
+  end_left_ = recording_.loop.CallAfter(kProbePause, [this] { recording_.buffers.EndLeft(); });
   check_ = recording_.loop.CallSoon([this] {
     CheckService();
     if (away_) return;
+    recording_.buffers.EndLeft();
     check_ = recording_.loop.CallAfter(kProbePause, [this] {
       CheckService();
       if (away_) return;
@@ -140,7 +142,8 @@ void Recorder::CheckService() {
   const bool is_away = !service && service.error().code == ErrorCode::kNotFound;
   if (is_away) check_ = recording_.loop.CallAfter(kProbePause, [this] { CheckService(); });
   if (service) OnConnected(*service);
-  if (std::exchange(away_, is_away) == is_away) return;
+  const bool has_changed = std::exchange(away_, is_away) != is_away;
+  if (!has_changed) return is_away ? EndOfService() : void();  // once all connections are closed
   for (const auto& listening : listening_) {
     listening->watch.reset();
     listening->listener.reset();
