@@ -252,12 +252,9 @@ class ProducerTap : public Tap {
     const std::optional<uint64_t> flush = FlushIn(invoke.args);
     if (!flush) {
       RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-      if (!IsAlone() && invoke.drop_reply && invoke.args.size() <= kMaxAddedBytes) {
-        Send(invoke.args, commit_.for_log(), commit_.origin(), service);
-        return {};
-      }
-      service.Queue(std::move(frame));
-      Send({}, commit_.for_log(), commit_.origin(), service);
+      const bool is_own = !IsAlone() && invoke.drop_reply && invoke.args.size() <= kMaxAddedBytes;
+      if (!is_own) service.Queue(std::move(frame));
+      Send(is_own ? invoke.args : Bytes(), commit_.for_log(), commit_.origin(), service);
       return {};
     }
     std::string edited, rest;

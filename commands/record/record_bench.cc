@@ -270,9 +270,10 @@ void RunDelays(benchmark::State& state, int producers, int chunks_per_second, bo
                                            static_cast<uint64_t>(chunks_per_second)};
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < chunks_per_second * kSeconds / producers; ++i) {
-        std::this_thread::sleep_until(start + i * pause);
         SendChunks(producer, 1, payloads);
         if (wait) producer.Sync();
+        const auto now = std::chrono::steady_clock::now();
+        std::this_thread::sleep_until(wait ? now + pause : start + (i + 1) * pause);
       }
       producer.Sync();
     };

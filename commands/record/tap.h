@@ -194,7 +194,9 @@ inline constexpr Phase kTransitions[][5] = {
 ///   clones, or scrapes. What follows must not overtake that.
 /// - Commits of several clients may be under way together (OrderedBuffers::shared). Each client
 ///   sends what it has collected as one request whose reply is the confirmation, and the commits
-///   are logged when it arrives: in the order of the replies.
+///   are logged when it arrives: in the order of the replies. So are those that must be handled
+///   before what follows, each in a round of its own: between a commit and a request that confirms
+///   it the service may read for a file.
 /// - While the service clones, a confirmation takes two rounds: what the service does in a task of
 ///   its own after a request is done when it handles the second request after it.
 /// - A read of a session that has not stopped keeps its producers waiting for the reply, but no
