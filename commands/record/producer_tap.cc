@@ -436,7 +436,7 @@ class ProducerTap : public Tap {
   /// at the turn's end and when the service has confirmed it.
   /// @param request empty: it was forwarded as it was
   void Send(Bytes request, Bytes for_log, Origin origin, FrameSocket& service) {
-    if (!IsAlone()) {
+    if (!IsAlone() || !unconfirmed_.empty()) {
       AddUnconfirmed(request, for_log, origin);
       return Take(Step::kFill);
     }
