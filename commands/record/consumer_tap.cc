@@ -140,14 +140,11 @@ class ConsumerTap : public Tap {
     clone_requests_.clear();
     EndIdentity();
     if (session_) LogChange(SessionChange::kConsumerGone);
-    if (service == nullptr && session_) {
-      recording_.files.Drop(*session_);
-      recording_.buffers.Leave(*std::exchange(session_, std::nullopt));
-    }
-    EndSession();
+    EndSession(/*has_left=*/service == nullptr);
   }
-  ipc::MethodName ConfirmingMethod() const override {
-    return asked_for_ ? ipc::MethodName::kQueryServiceState : ipc::MethodName::kQueryCapabilities;
+  std::pair<ipc::MethodName, std::string> NextConfirmation() override {
+    using enum ipc::MethodName;
+    return {asked_for_ ? kQueryServiceState : kQueryCapabilities, {}};
   }
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override {
     if (!asked_for_) return;
@@ -323,11 +320,12 @@ class ConsumerTap : public Tap {
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   }
-  void EndSession() {
+  /// @param has_left the service has closed the connection
+  void EndSession(bool has_left = false) {
     ReadFreely({});
     if (session_) {
       recording_.files.Drop(*session_);
-      recording_.buffers.End(*session_);
+      has_left ? recording_.buffers.Leave(*session_) : recording_.buffers.End(*session_);
     }
     session_.reset();
   }

@@ -114,18 +114,10 @@ class ProducerTap : public Tap {
   }
   /// What a writer lost then shows in the chunks that it had, or in the first that it takes next.
   void OnHeld(std::chrono::nanoseconds held) override {
-    if (held < kMarkedHold || memory_ == nullptr) return;
-    const std::optional<smb::MemoryPicture> full = memory_->LookIfFull();
-    if (!full) return;
-    held_ = std::max(held_, held);
-    for (const auto& [writer, buffer] : writers_) held_writers_[writer].reset();
-    for (const smb::MemoryPicture::Page& page : full->pages())
-      for (size_t chunk = 0; chunk < page.bitmap().chunks(); ++chunk) {
-        if (!page.bitmap().HasHeader(chunk)) continue;
-        const auto& [writer, id] = page.holders[chunk];
-        std::optional<ChunkId>& last = held_writers_[writer];
-        if (!last || Precedes(*last, id)) last = id;
-      }
+    const uint64_t chunks = held < kMarkedHold || memory_ == nullptr ? 0 : memory_->ChunksIfFull();
+    if (chunks == 0) return;
+    held_ = held;
+    chunks_after_hold_ = chunks + writers_.size();
   }
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     // It may commit before the recorder has seen what its data sources write to.
@@ -195,12 +187,10 @@ class ProducerTap : public Tap {
   }
   /// Each commit that waits for it is confirmed by its own reply: the service may read between it
   /// and a request that follows.
-  ipc::MethodName ConfirmingMethod() const override {
-    const bool is_sent = unconfirmed_.empty() || unconfirmed_.front().request.empty();
-    return is_sent ? ipc::MethodName::kSync : ipc::MethodName::kCommitData;
-  }
-  std::string ConfirmingArgs() override {
-    return unconfirmed_.empty() ? std::string() : std::exchange(unconfirmed_.front().request, {});
+  std::pair<ipc::MethodName, std::string> NextConfirmation() override {
+    if (unconfirmed_.empty() || unconfirmed_.front().request.empty())
+      return {ipc::MethodName::kSync, {}};
+    return {ipc::MethodName::kCommitData, std::exchange(unconfirmed_.front().request, {})};
   }
   void OnAllHandled() override {
     for (; !unconfirmed_.empty() && unconfirmed_.front().request.empty(); unconfirmed_.pop_front())
@@ -472,21 +462,17 @@ class ProducerTap : public Tap {
   }
   /// Marks the log if a writer lost packets while the producer was held back.
   void LookForLoss(Bytes chunk) {
-    const auto header = held_writers_.empty() ? std::nullopt : ParseChunkHeader(chunk);
-    const auto writer = header ? held_writers_.find(header->writer) : held_writers_.end();
-    if (writer == held_writers_.end()) return;
-    if (ShowsLoss(*header, chunk.subspan(kChunkHeaderSize))) {
-      const auto ns = static_cast<uint64_t>(held_.count());
-      recording_.log.MarkInexact(
-          {.reason = InexactReason::kHeld,
-           .producer = producer_,
-           .detail = fmt::format("{} waited {} and lost packets", Describe(), HumanDuration(ns)),
-           .held_ns = ns});
-      held_writers_.clear();
-    } else if (!writer->second || Precedes(*writer->second, header->chunk)) {
-      held_writers_.erase(writer);
-    }
-    if (held_writers_.empty()) held_ = {};
+    if (chunks_after_hold_ == 0) return;
+    --chunks_after_hold_;
+    const auto header = ParseChunkHeader(chunk);
+    if (!header || !ShowsLoss(*header, chunk.subspan(kChunkHeaderSize))) return;
+    chunks_after_hold_ = 0;
+    const auto ns = static_cast<uint64_t>(held_.count());
+    recording_.log.MarkInexact(
+        {.reason = InexactReason::kHeld,
+         .producer = producer_,
+         .detail = fmt::format("{} waited {} and lost packets", Describe(), HumanDuration(ns)),
+         .held_ns = ns});
   }
 
   /// A commit to this buffer is about to be sent.
@@ -535,9 +521,8 @@ class ProducerTap : public Tap {
   CommitRequestParser parser_;
   std::deque<UnconfirmedCommit> unconfirmed_;  // the first is sent, or all wait
   bool is_scraped_ = false;                    // for the last time
-  std::chrono::nanoseconds held_{};            // the longest, while a writer below is looked at
-  /// Writers that may have lost packets then, with the last chunk that each had.
-  std::map<WriterId, std::optional<ChunkId>> held_writers_;
+  std::chrono::nanoseconds held_{};            // for the last time while the memory was full
+  uint64_t chunks_after_hold_ = 0;             // that are still looked at
 };
 
 }  // namespace

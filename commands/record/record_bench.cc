@@ -26,24 +26,18 @@ using testing::TestMemory;
 constexpr int kProducers = 8;
 constexpr BufferId kBuffer{1};
 
-enum Way : int64_t {
-  kDirect,
-  kProxy,
-  kStrict,
-  kStrictDefault,
-  kLooks,
-  kLooksDefault,
+struct Way {
+  const char* name;
+  int level = kDefaultLevel;
+  bool looks = false;
 };
-const char* const kWayNames[] = {"direct",
-                                 "proxy without tap",
-                                 "recorded, level -200",
-                                 "recorded, default level",
-                                 "recorded with looks, level -200",
-                                 "recorded with looks, default level"};
-int LevelOf(Way way) {
-  return way == kStrictDefault || way == kLooksDefault ? kDefaultLevel : -200;
-}
-bool HasLooks(Way way) { return way == kLooks || way == kLooksDefault; }
+constexpr Way kWays[] = {{"direct"},
+                         {"proxy without tap"},
+                         {"recorded, level -200", -200},
+                         {"recorded, default level"},
+                         {"recorded with looks, level -200", -200, true},
+                         {"recorded with looks, default level", kDefaultLevel, true}};
+constexpr int64_t kDirect = 0, kProxy = 1, kStrict = 2, kStrictDefault = 3, kLooksDefault = 5;
 
 /// Passes everything on, unread.
 class NoTap : public Tap {
@@ -70,7 +64,7 @@ class NoTap : public Tap {
   Status OnReply(ipc::MethodName, uint64_t, const ipc::InvokeMethodReply&, PassingFrame&) override {
     return {};
   }
-  ipc::MethodName ConfirmingMethod() const override { return ipc::MethodName::kSync; }
+  std::pair<ipc::MethodName, std::string> NextConfirmation() override { return {}; }
 };
 
 /// Forwards everything, and does nothing else.
@@ -111,14 +105,14 @@ class Proxy {
 /// What is between producers and service.
 class Between {
  public:
-  Between(Way way, const std::string& service)
+  Between(int64_t way, const std::string& service)
       : socket_(way == kDirect ? service : testing::UniqueSocketName("bench")) {
     if (way == kProxy) proxy_.emplace(socket_, service);
     if (way <= kProxy) return;
     recording_.emplace(RecorderOptions{.producer = {socket_, service},
-                                       .looks = HasLooks(way),
+                                       .looks = kWays[way].looks,
                                        .buffers = {{.id = kBuffer, .size = 1}}},
-                       LevelOf(way));
+                       kWays[way].level);
   }
 
   const std::string& socket() const { return socket_; }
@@ -208,7 +202,7 @@ testing::FakeServiceOptions Taking(std::function<void(Bytes)> on_chunk) {
 /// Chunks as fast as they go, one with each request; until the last is in the log.
 void BM_RecordSustained(benchmark::State& state) {
   constexpr int kChunks = 32000;  // several times what the queue can hold
-  const auto way = static_cast<Way>(state.range(0));
+  const int64_t way = state.range(0);
   std::vector<uint8_t> ring(size_t{16} << 20);
   uint64_t dropped = 0;
   const uint64_t cpu = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
@@ -240,7 +234,7 @@ void BM_RecordSustained(benchmark::State& state) {
   state.counters["cpu_us_per_chunk"] =
       static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e3 /
       static_cast<double>(chunks);
-  state.SetLabel(kWayNames[way]);
+  state.SetLabel(kWays[way].name);
 }
 BENCHMARK(BM_RecordSustained)
     ->ArgName("way")
@@ -259,7 +253,7 @@ double DelayUs(Bytes chunk) {
 /// producer's send to the service's receive.
 void RunDelays(benchmark::State& state, int producers, int chunks_per_second, bool wait) {
   constexpr int kSeconds = 2;
-  const auto way = static_cast<Way>(state.range(0));
+  const int64_t way = state.range(0);
   std::vector<double> us;
   for (auto _ : state) {
     FakeService service(Taking([&us](Bytes chunk) { us.push_back(DelayUs(chunk)); }));
@@ -283,7 +277,7 @@ void RunDelays(benchmark::State& state, int producers, int chunks_per_second, bo
   state.counters["p50_us"] = us[us.size() / 2];
   state.counters["p99_us"] = us[us.size() * 99 / 100];
   state.counters["max_us"] = us.back();
-  state.SetLabel(kWayNames[way]);
+  state.SetLabel(kWays[way].name);
 }
 
 /// Each producer 500 times a second, and waits until the service has handled the chunk.

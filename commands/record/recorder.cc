@@ -122,7 +122,6 @@ void Recorder::OnServiceClosed(const Tap& tap) {
                                                 tap.Describe())});
   }
   // A service that ends may close its connections first, and stop to accept others then.
-  end_left_ = recording_.loop.CallAfter(kProbePause, [this] { recording_.buffers.EndLeft(); });
   check_ = recording_.loop.CallSoon([this] {
     CheckService();
     if (away_) return;

@@ -81,7 +81,6 @@ class Recorder {
   std::vector<std::unique_ptr<Listening>> listening_;
   EventLoop::Timer timer_;
   EventLoop::Timer check_;
-  EventLoop::Timer end_left_;
   std::vector<Inexact> unhandled_;  // if the service lives on
   std::optional<int32_t> service_;  // its process
   bool away_ = false;

@@ -139,8 +139,6 @@ struct Instance {
 using Instances = std::map<std::pair<ProducerId, uint64_t>, Instance>;
 /// Returns true if the producer takes part in a session none of whose flushes asks it.
 bool IsLeftOut(const Instances& instances, ProducerId producer);
-/// The producers that a flush of the data sources of these buffers asks.
-std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets);
 
 /// Follows the flushes that the service asks producers for, and the clones of sessions that they
 /// are for. Logs when a flush times out, which buffers are emptied before a clone, and the instant

@@ -88,8 +88,7 @@ void Tap::AskConfirmation(FrameSocket& service, bool alone) {
   if (rounds_ == 0) rounds_ = alone && recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
   Take(Step::kAsk);
-  const ipc::MethodName method = ConfirmingMethod();
-  const std::string args = ConfirmingArgs();
+  const auto [method, args] = NextConfirmation();
   confirmation_ = Invoke(method, wire::AsBytes(args), /*drop_reply=*/false, service);
 }
 

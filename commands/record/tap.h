@@ -278,8 +278,7 @@ class Tap {
                          const ipc::InvokeMethodReply& reply, PassingFrame& frame) = 0;
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// A method that the service replies to at once, and that changes nothing, and its arguments.
-  virtual ipc::MethodName ConfirmingMethod() const = 0;
-  virtual std::string ConfirmingArgs() { return {}; }
+  virtual std::pair<ipc::MethodName, std::string> NextConfirmation() = 0;
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
