@@ -50,15 +50,30 @@ void Turns::Reconsider(const ConnectionPair* asking) {
   }
 }
 
-void Turns::Remove(ConnectionPair& pair) {
-  std::erase(pairs_, &pair);
-  Leave(pair);
+Turns::Turns(EventLoop& loop) : loop_(loop) {}
+Turns::~Turns() = default;
+
+void Turns::Add(std::unique_ptr<ConnectionPair> pair) { pairs_.push_back(std::move(pair)); }
+
+void Turns::RemoveSoon() {
+  remove_ = loop_.CallSoon(
+      [this] { std::erase_if(pairs_, [](const auto& pair) { return pair->IsDone(); }); });
+}
+
+bool Turns::ScrapeUnasked() {
+  bool waits = false;
+  for (const auto& pair : pairs_) waits |= pair->Scrape();
+  return waits;
+}
+
+void Turns::Resume() {
+  for (const auto& pair : pairs_) pair->Resume();
 }
 
 void Turns::NoteUnordered(const ConnectionPair& pair) const {
   const std::set<BufferId> buffers = pair.tap().InOrder();
-  for (ConnectionPair* const other : pairs_)
-    if (other != &pair) other->NoteUnordered(buffers);
+  for (const auto& other : pairs_)
+    if (other.get() != &pair) other->NoteUnordered(buffers);
 }
 
 bool Turns::IsWanted(const ConnectionPair& holder) const {
@@ -68,7 +83,7 @@ bool Turns::IsWanted(const ConnectionPair& holder) const {
 
 bool Turns::MayBegin(const ConnectionPair& pair) const {
   bool may = true;
-  for (ConnectionPair* const other : pairs_) {
+  for (const auto& other : pairs_) {
     if (!other->has_turn_ || !other->buffers_.Meets(pair.buffers_)) continue;
     may = false;
     other->PassSoon();
@@ -81,13 +96,11 @@ bool Turns::MayBegin(const ConnectionPair& pair) const {
 }
 
 Result<std::unique_ptr<ConnectionPair>> ConnectionPair::Create(RecordingState& recording,
-                                                               Turns& turns, UniqueFd client,
-                                                               UniqueFd service,
-                                                               std::unique_ptr<Tap> tap,
-                                                               Options options) {
+                                                               UniqueFd client, UniqueFd service,
+                                                               std::unique_ptr<Tap> tap) {
   EventLoop& loop = recording.loop;
-  std::unique_ptr<ConnectionPair> pair(new ConnectionPair(
-      recording, turns, std::move(client), std::move(service), std::move(tap), std::move(options)));
+  std::unique_ptr<ConnectionPair> pair(
+      new ConnectionPair(recording, std::move(client), std::move(service), std::move(tap)));
   ConnectionPair* const self = pair.get();
   RS_ASSIGN_OR_RETURN(self->client_watch_,
                       loop.Watch(self->client_.fd(), EPOLLIN,
@@ -119,22 +132,22 @@ Status ConnectionPair::ReadClient() {
 }
 
 Status ConnectionPair::ReadService(bool in_order) {
-  for (const bool is_in_order : {in_order, false}) {
+  for (bool is_first = true;; is_first = false) {
     RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
     if (state == IoState::kDone) {
       RS_ASSIGN_OR_RETURN(state, service_.Receive());
     }
     service_closed_ = state == IoState::kClosed;
-    if (Status passed = PassServiceFrames(is_in_order); !passed) {
+    if (Status passed = PassServiceFrames(is_first && in_order); !passed) {
       if (state_ == State::kOpen) return passed;
       service_.DiscardUnread();  // nobody waits for it
     }
-    if (service_closed_ || (state == IoState::kWouldBlock && only_confirmed_)) break;
-    // More may have arrived since the event, which may be reported already: forgets that. What has
-    // arrived until then would be reported late.
-    RS_RETURN_IF_ERROR(service_watch_->SetEvents(0));
-    RS_RETURN_IF_ERROR(service_watch_->SetEvents(kServiceEvents));
-    if (!HasInput(service_.fd())) break;
+    if (service_closed_ || (is_first && state == IoState::kWouldBlock && only_confirmed_)) break;
+    // More may have arrived since the event, and a report of it may be due that would be early for
+    // what arrives next. What has arrived until now would be reported late: it is taken at once,
+    // unless the service sends more than one event should take.
+    RS_RETURN_IF_ERROR(service_watch_->Rearm());
+    if (!HasInput(service_.fd()) || (!is_first && state == IoState::kDone)) break;
   }
   if (service_closed_) EndService();
   return {};
@@ -155,14 +168,14 @@ Status ConnectionPair::PassClientFrames() {
     return {};
   }
   if (next_ || client_closed_ || buffers_.collected || tap_->phase() == Phase::kFull ||
-      turns_.IsWanted(*this))
+      recording_.turns.IsWanted(*this))
     Yield();
   return {};
 }
 
 bool ConnectionPair::TakeTurn(bool next) {
   if (!has_turn_) buffers_ = tap_->BuffersOf(next_ && !wants_scrape_ ? &next_->frame : nullptr);
-  return turns_.Take(*this, next);
+  return recording_.turns.Take(*this, next);
 }
 
 Status ConnectionPair::ReadAhead() {
@@ -217,7 +230,7 @@ void ConnectionPair::Yield() {
     return;
   }
   longest_wait_ = nullptr;
-  turns_.Leave(*this);
+  recording_.turns.Leave(*this);
   PassSoon();  // the next turn is about what comes next
 }
 
@@ -233,7 +246,7 @@ Status ConnectionPair::PassServiceFrames(bool in_order) {
     if (tap_->ShowsOrder(frame->frame)) {
       tap_->MarkUnordered(unordered_);
       if (!in_order) {
-        turns_.NoteUnordered(*this);
+        recording_.turns.NoteUnordered(*this);
         recording_.files.NoteUnordered(tap_->InOrder());
       }
     }
@@ -307,7 +320,8 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
 }
 
 void ConnectionPair::WarnOf(const std::string& problem) {
-  options_.on_warning(fmt::format("{}: {}: this connection is closed", tap_->Describe(), problem));
+  recording_.warn(fmt::format("{}: {}: this connection is closed", tap_->Describe(), problem),
+                  tap_->peer().pid);
 }
 
 void ConnectionPair::EndSoon() {
@@ -342,8 +356,8 @@ void ConnectionPair::EndService() {
   tap_->Disconnect(nullptr);
   client_.Queue(service_.unread());
   service_watch_.reset();
-  turns_.Leave(*this);
-  options_.on_service_closed();
+  recording_.turns.Leave(*this);
+  recording_.on_service_closed(*tap_);
 }
 
 void ConnectionPair::Finish() {
@@ -351,8 +365,8 @@ void ConnectionPair::Finish() {
   state_ = State::kDone;
   client_watch_.reset();
   service_watch_.reset();
-  turns_.Leave(*this);
-  options_.on_done();
+  recording_.turns.Leave(*this);
+  recording_.turns.RemoveSoon();
 }
 
 bool ConnectionPair::WantsClient() const {

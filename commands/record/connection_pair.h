@@ -1,51 +1,15 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 #define RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "commands/record/tap.h"
 
 namespace ringscope {
-
-class ConnectionPair;
-
-/// Gives turns to pairs, at a time only to those whose requests are about different buffers, or may
-/// be under way together. A holder keeps its turn until another pair asks that may not have one
-/// beside it.
-class Turns {
- public:
-  /// @param next before all others that wait
-  /// @return whether it is the pair's turn; if not, PassSoon will be called.
-  bool Take(ConnectionPair& pair, bool next = false);
-  /// Ends the pair's turn, or its waiting for one.
-  void Leave(ConnectionPair& pair);
-  /// Of others to which the service has sent something about the same buffers it is not known
-  /// whether that was before what it has sent to the pair.
-  void NoteUnordered(const ConnectionPair& pair) const;
-  /// Returns true if a pair waits that could have a turn without this one.
-  bool IsWanted(const ConnectionPair& holder) const;
-
-  /// All pairs that there are.
-  void Add(ConnectionPair& pair) { pairs_.push_back(&pair); }
-  void Remove(ConnectionPair& pair);
-
- private:
-  /// Gives turns to the pairs that may have one now. @param asking is not called
-  void Reconsider(const ConnectionPair* asking = nullptr);
-  /// Returns true if no holder and none that waits longer meets the pair. Asks the holders that it
-  /// meets for their turns.
-  bool MayBegin(const ConnectionPair& pair) const;
-
-  std::vector<ConnectionPair*> pairs_;
-  std::deque<ConnectionPair*> waiting_;
-};
 
 /// One client's connection joined to one of the service's. Frames go both ways through the tap,
 /// which logs them; the pair decides when a frame passes.
@@ -84,16 +48,8 @@ class Turns {
 /// No call of a pair passes frames of another: PassSoon and Resume do that from the loop.
 class ConnectionPair {
  public:
-  struct Options {
-    std::function<void()> on_service_closed = [] {};
-    std::function<void()> on_done;  // it may be destroyed, but not from within the call
-    std::function<void(const std::string&)> on_warning;  // why a connection was ended
-  };
-
-  static Result<std::unique_ptr<ConnectionPair>> Create(RecordingState& recording, Turns& turns,
-                                                        UniqueFd client, UniqueFd service,
-                                                        std::unique_ptr<Tap> tap, Options options);
-  ~ConnectionPair() { turns_.Remove(*this); }
+  static Result<std::unique_ptr<ConnectionPair>> Create(RecordingState& recording, UniqueFd client,
+                                                        UniqueFd service, std::unique_ptr<Tap> tap);
 
   /// Ends the connection as if the client had.
   void End();
@@ -107,19 +63,17 @@ class ConnectionPair {
   /// Takes what the service has sent so far, and notices if it has closed its end.
   void ReadServiceNow();
   bool IsOpen() const { return state_ == State::kOpen; }
+  /// It may be destroyed, but not from within one of its calls.
+  bool IsDone() const { return state_ == State::kDone; }
   Tap& tap() const { return *tap_; }
 
  private:
-  ConnectionPair(RecordingState& recording, Turns& turns, UniqueFd client, UniqueFd service,
-                 std::unique_ptr<Tap> tap, Options options)
+  ConnectionPair(RecordingState& recording, UniqueFd client, UniqueFd service,
+                 std::unique_ptr<Tap> tap)
       : recording_(recording),
-        turns_(turns),
         client_(std::move(client)),
         service_(std::move(service)),
-        tap_(std::move(tap)),
-        options_(std::move(options)) {
-    turns_.Add(*this);
-  }
+        tap_(std::move(tap)) {}
 
   friend class Turns;
   enum class State : uint8_t { kOpen, kClientGone, kServiceGone, kDone };
@@ -151,11 +105,9 @@ class ConnectionPair {
   bool WantsClient() const;
 
   RecordingState& recording_;
-  Turns& turns_;
   FrameSocket client_;
   FrameSocket service_;
   std::unique_ptr<Tap> tap_;
-  Options options_;
   State state_ = State::kOpen;
   bool client_closed_ = false;   // nothing more arrives; what has arrived may wait for its turn
   bool service_closed_ = false;  // likewise

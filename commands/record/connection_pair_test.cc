@@ -24,9 +24,8 @@ TEST(ConnectionPair, ThatCannotBeWatched_IsAnError) {
   UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   testing::MemoryLog log;
   RecordingState recording(*loop, log, [](const std::string&, int32_t) {});
-  Turns turns;
-  EXPECT_FALSE(ConnectionPair::Create(recording, turns, std::move(sockets.first), std::move(file),
-                                      NewConsumerTap(recording, {}), {}));
+  EXPECT_FALSE(ConnectionPair::Create(recording, std::move(sockets.first), std::move(file),
+                                      NewConsumerTap(recording, {})));
 }
 
 using ipc::MethodName;
@@ -34,6 +33,16 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr BufferId kBuffer{1};
+
+/// Calls once, after a producer was asked to clear its state.
+struct LogWithHook : public testing::MemoryLog {
+  void Append(OpBody body) override {
+    const bool is_it = std::holds_alternative<StateClearRequested>(body);
+    MemoryLog::Append(std::move(body));
+    if (const auto call = is_it ? std::exchange(then, nullptr) : nullptr) call();
+  }
+  std::function<void()> then;
+};
 
 /// A recorder between two producers and a service. The test plays them all, and decides when the
 /// recorder looks at what has arrived.
@@ -61,7 +70,7 @@ class SharedTurn : public ::testing::Test {
   void Connect() {
     FrameSocket client(ringscope::Connect(options_.producer.listen).value());
     Settle();
-    producers_.push_back({std::move(client), FrameSocket(listener_.Accept())});
+    producers_.push_back({std::move(client), FrameSocket(listener_->Accept())});
     Producer& producer = producers_.back();
     std::string bytes;
     ipc::AppendBind(bytes, 1, ipc::kProducerPort);
@@ -76,15 +85,16 @@ class SharedTurn : public ::testing::Test {
     AnswerAll();
   }
 
+  void HandleOneRound() {
+    const EventLoop::Timer due = loop_->CallSoon([] {});
+    bool done = false;
+    loop_->RunUntil([&done] { return std::exchange(done, true); });
+  }
   /// Lets the recorder handle what has arrived, until it waits for more.
   void Settle() {
     constexpr int kRounds = 8;
     for (bool again = true; std::exchange(again, false);) {
-      for (int i = 0; i < kRounds; ++i) {
-        const EventLoop::Timer due = loop_->CallSoon([] {});
-        bool done = false;
-        loop_->RunUntil([&done] { return std::exchange(done, true); });
-      }
+      for (int i = 0; i < kRounds; ++i) HandleOneRound();
       for (size_t i = 0; i < producers_.size(); ++i) again |= Serve(i);
     }
   }
@@ -109,8 +119,7 @@ class SharedTurn : public ::testing::Test {
         {.page = 0, .index = 0, .target_buffer = Raw(target), .data = wire::AsBytes(data)});
     Call(producers_[producer], MethodName::kCommitData, request);
   }
-  void CommitFlush(size_t producer, uint64_t flush) {
-    std::string request;
+  void CommitFlush(size_t producer, uint64_t flush, std::string request = {}) {
     CommitRequestBuilder(request).SetFlushRequestId(flush);
     Call(producers_[producer], MethodName::kCommitData, request);
   }
@@ -170,13 +179,14 @@ class SharedTurn : public ::testing::Test {
     return producers;
   }
 
-  const Listener listener_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
+  std::optional<Listener> listener_ =
+      Listener::Create(testing::UniqueSocketName("service"), 0600).value();
   const Listener consumers_ = Listener::Create(testing::UniqueSocketName("service"), 0600).value();
   const RecorderOptions options_{
-      .producer = {testing::UniqueSocketName("listen"), listener_.name()},
+      .producer = {testing::UniqueSocketName("listen"), listener_->name()},
       .consumer = PortSockets{testing::UniqueSocketName("listen"), consumers_.name()},
       .buffers = {{.id = kBuffer, .size = 65536}}};
-  testing::MemoryLog log_;
+  LogWithHook log_;
   ipc::MethodTable methods_;
   uint64_t last_request_ = 1;
   std::unique_ptr<EventLoop> loop_ = EventLoop::Create().value();
@@ -283,6 +293,79 @@ TEST_F(SharedTurn, ReplyAfterACommand_MarksTheOrder) {
   EXPECT_EQ(log_.All<Inexact>()[0].reason, InexactReason::kOrder);
 }
 
+// The reply to a commit that arrives while a command is handled is taken with it. The place of the
+// next one is its own.
+TEST_F(SharedTurn, ReplyThatWasTakenEarly_LeavesTheNextInOrder) {
+  Call(producers_[0], MethodName::kGetAsyncCommand, {});
+  Settle();
+  const uint64_t commands = Arrived(0).at(0).id;
+  for (const size_t producer : {0, 1}) Commit(producer);
+  const uint64_t ids[] = {ExpectCommit(0), ExpectCommit(1)};
+  Commit(0);
+  Settle();
+  log_.then = [&] { Reply(0, ids[0]); };
+  Reply(0, commands,
+        testing::Encode(ipc::AsyncCommand{.clear_state = ipc::ClearIncrementalState{}}),
+        /*more=*/true);
+  HandleOneRound();
+  Serve(0);
+  const uint64_t next = Arrived(0).at(0).id;
+  Reply(1, ids[1]);
+  Reply(0, next);
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1, 2, 1));
+  EXPECT_THAT(log_.All<Inexact>(), IsEmpty());
+}
+
+// The reply to a commit that arrives while a second command is handled is not taken after what the
+// service sends next. That it was first is not known, and marked.
+TEST_F(SharedTurn, ReplyThatArrivesAfterTwoCommands_IsNotLate) {
+  Call(producers_[0], MethodName::kGetAsyncCommand, {});
+  Settle();
+  const uint64_t commands = Arrived(0).at(0).id;
+  for (const size_t producer : {0, 1}) Commit(producer);
+  const uint64_t ids[] = {ExpectCommit(0), ExpectCommit(1)};
+  const std::string command =
+      testing::Encode(ipc::AsyncCommand{.clear_state = ipc::ClearIncrementalState{}});
+  log_.then = [&] {
+    log_.then = [&] {
+      for (const size_t producer : {0, 1}) Reply(producer, ids[producer]);
+    };
+    Reply(0, commands, command, /*more=*/true);
+  };
+  Reply(0, commands, command, /*more=*/true);
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1, 2));
+  EXPECT_EQ(log_.All<Inexact>().size(), 1u);
+}
+
+// The service may read for a file between a commit and a request after it: what must be handled
+// first is confirmed by its own reply.
+TEST_F(SharedTurn, CommitBeforeAnAcknowledgement_IsConfirmedByItsOwnReply) {
+  std::string chunk;
+  CommitRequestBuilder(chunk).AddChunk(
+      {.page = 0, .index = 0, .target_buffer = Raw(kBuffer), .data = wire::AsBytes("12345678")});
+  CommitFlush(0, 7, chunk);
+  const uint64_t commit = ExpectCommit(0);
+  EXPECT_THAT(Logged(), IsEmpty());
+  Reply(0, commit);
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1));
+  EXPECT_EQ(Arrived(0).size(), 1u);  // the acknowledgement
+}
+
+TEST_F(SharedTurn, LargeCommit_IsConfirmedByItsOwnReply) {
+  Commit(0, 5000);
+  Commit(0, 5000);
+  for (int commits = 0; commits < 2; ++commits) {
+    const uint64_t commit = ExpectCommit(0);
+    EXPECT_EQ(Logged().size(), static_cast<size_t>(commits));
+    Reply(0, commit);
+  }
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1, 1));
+}
+
 /// A consumer between whose passes the service handles commits of the first producer.
 class ReadOfASession : public SharedTurn {
  protected:
@@ -355,6 +438,24 @@ TEST_F(ReadOfASession, PassOfUnknownPlace_MarksTheOrder) {
     EXPECT_EQ(log_.All<Inexact>().size(), together ? 1u : 0u);
   }
   EXPECT_EQ(log_.All<ReadPass>().size(), 4u);
+}
+
+// A service that is killed closes its connections in any order, and has refused nothing.
+TEST_F(ReadOfASession, ServiceThatEnds_EndsTheSessionAfterTheLastCommits) {
+  Commit(0, 20, kOfSession);
+  ExpectCommit(0);
+  listener_.reset();
+  service_.reset();
+  Settle();
+  for (Producer& producer : producers_) producer.service = FrameSocket(UniqueFd());
+  Settle();
+  std::vector<std::string> order;
+  for (const Op& op : log_.ops()) {
+    if (std::holds_alternative<ringscope::Commit>(op.body)) order.push_back("commit");
+    if (std::holds_alternative<SessionEnded>(op.body)) order.push_back("end");
+    if (std::holds_alternative<ServiceChanged>(op.body)) order.push_back("service");
+  }
+  EXPECT_THAT(order, ElementsAre("commit", "end", "service"));
 }
 
 // Its last commit was sent; that the service has handled it is not known.

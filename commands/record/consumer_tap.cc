@@ -31,14 +31,14 @@ Message DecodeSome(Bytes bytes) {
 /// and its buffers, start and stop, reads, flushes, clones, and when the buffers are freed.
 class ConsumerTap : public Tap {
  public:
-  ConsumerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
+  using Tap::Tap;
 
   /// The service scrapes the producers that it does not ask to flush.
   Result<bool> Prepare(const ipc::Frame* next, FrameSocket&) override {
     using enum ipc::MethodName;
     const ipc::MethodName method = next == nullptr ? kUnknown : MethodOf(*next);
     const bool scrapes = method == kDisableTracing || method == kFlush || method == kCloneSession;
-    return scrapes && recording_.scrape_unasked();
+    return scrapes && recording_.turns.ScrapeUnasked();
   }
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     using enum ipc::MethodName;
@@ -62,7 +62,7 @@ class ConsumerTap : public Tap {
   }
   std::set<BufferId> InOrder() const override { return read_freely_; }
   bool HasSession() const override { return session_ || clone_ || !clone_requests_.empty(); }
-  std::string Describe() const override { return fmt::format("a consumer (pid {})", peer_.pid); }
+  std::string Describe() const override { return fmt::format("a consumer (pid {})", peer().pid); }
 
  private:
   Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
@@ -140,10 +140,11 @@ class ConsumerTap : public Tap {
     clone_requests_.clear();
     EndIdentity();
     if (session_) LogChange(SessionChange::kConsumerGone);
-    EndSession();
+    EndSession(/*has_left=*/service == nullptr);
   }
-  ipc::MethodName ConfirmingMethod() const override {
-    return asked_for_ ? ipc::MethodName::kQueryServiceState : ipc::MethodName::kQueryCapabilities;
+  std::pair<ipc::MethodName, std::string> NextConfirmation() override {
+    using enum ipc::MethodName;
+    return {asked_for_ ? kQueryServiceState : kQueryCapabilities, {}};
   }
   void OnConfirmed(const ipc::InvokeMethodReply& reply) override {
     if (!asked_for_) return;
@@ -160,7 +161,7 @@ class ConsumerTap : public Tap {
   }
   void EndIdentity() {
     if (!std::exchange(identifying_, false)) return;
-    if (--recording_.identifying == 0) recording_.on_released();
+    if (--recording_.identifying == 0) recording_.turns.Resume();
   }
 
   /// The service is to list its sessions, and its producers: some may not be connected here.
@@ -319,16 +320,16 @@ class ConsumerTap : public Tap {
     recording_.log.Append(
         TraceConfigRecord{.config = std::string(wire::AsText(config)), .session = session_});
   }
-  void EndSession() {
+  /// @param has_left the service has closed the connection
+  void EndSession(bool has_left = false) {
     ReadFreely({});
     if (session_) {
       recording_.files.Drop(*session_);
-      recording_.buffers.End(*session_);
+      has_left ? recording_.buffers.Leave(*session_) : recording_.buffers.End(*session_);
     }
     session_.reset();
   }
 
-  const PeerIdentity peer_;
   std::optional<SessionBuffers::SessionId> session_;
   bool reads_in_order_ = false;     // no producer commits until the reply
   std::set<BufferId> read_freely_;  // else

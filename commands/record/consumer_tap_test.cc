@@ -14,11 +14,13 @@
 #include "commands/testing/ipc_peer.h"
 #include "commands/testing/recorder_run.h"
 #include "commands/testing/service_end.h"
+#include "core/perfetto/fields.h"
 
 namespace ringscope::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// The service's ids of the methods: their places in this list, from 1.
@@ -401,24 +403,41 @@ TEST_F(LongReads, CloneThatWaitsForAProducer_HoldsNoOther) {
   EXPECT_EQ(log_.All<Inexact>()[0].reason, InexactReason::kClone);
 }
 
-// The recorder is named as the cause of what the producer loses then.
-TEST_F(ConsumerTapTest, Read_ThatHoldsAProducerWhoseMemoryIsFull_IsMarked) {
+// The recorder is named as the cause of what the producer loses then, and of nothing else.
+TEST_F(ConsumerTapTest, Read_ThatHoldsAProducerWhoseMemoryIsFull_IsMarkedIfPacketsAreLost) {
   EnableTracing();
   ASSERT_TRUE(ConnectProducer());
-  const uint64_t read = Call("ReadBuffers");
+  producer_->RegisterWriter(WriterId{1}, BufferId{1});
   const size_t pages = producer_->memory().size() / TestMemory::kPage;
-  std::string request;
-  for (uint32_t page = 0; page < pages; ++page) {
-    producer_->Write({.page = page, .writer = WriterId{1}, .id = ChunkId{page}, .payload = "a"});
+  std::string reports_loss;
+  wire::AppendUint(reports_loss, proto::TracePacket::kPreviousPacketDropped, 1);
+  const std::string lost = static_cast<char>(reports_loss.size()) + reports_loss;
+  uint32_t id = 0;
+  const auto write = [&](size_t page, const std::string& payload) {
+    producer_->Write(
+        {.page = page, .writer = WriterId{1}, .id = ChunkId{id++}, .payload = payload});
+    std::string request;
     FakeProducer::AddChunk(request, page, BufferId{1});
+    return request;
+  };
+  // Nothing is lost; only in the second chunk after the hold; in the first.
+  for (const auto& [first, second, is_marked] :
+       {std::tuple("a", "a", false), {"a", lost.c_str(), false}, {lost.c_str(), "a", true}}) {
+    const uint64_t read = Call("ReadBuffers");
+    std::string request;
+    for (size_t page = 0; page < pages; ++page) request += write(page, "a");
+    ASSERT_TRUE(producer_->Commit(request) && producer_->Sync());
+    Reply(read);
+    const size_t marks = log_.All<Inexact>().size();
+    ASSERT_TRUE(producer_->Commit(write(0, first)) && producer_->Sync());
+    ASSERT_TRUE(producer_->Commit(write(0, second)) && producer_->Sync());
+    ASSERT_EQ(log_.All<Inexact>().size() - marks, is_marked ? 1u : 0u) << first << second;
   }
-  ASSERT_TRUE(producer_->Commit(request) && producer_->Sync());
-  const auto marks = log_.All<Inexact>();
-  ASSERT_EQ(marks.size(), 1u);
-  EXPECT_EQ(marks[0].reason, InexactReason::kHeld);
-  EXPECT_EQ(marks[0].producer, ProducerId{1});
-  EXPECT_GE(marks[0].held_ns.value(), 1'000'000u);
-  Reply(read);
+  const Inexact mark = log_.All<Inexact>().back();
+  EXPECT_EQ(mark.reason, InexactReason::kHeld);
+  EXPECT_EQ(mark.producer, ProducerId{1});
+  EXPECT_GE(mark.held_ns.value(), 1'000'000u);
+  EXPECT_THAT(mark.detail, HasSubstr("and lost packets"));
 }
 
 // How a clone was read decides where its passes end, and so its loss bits.

@@ -55,6 +55,12 @@ Status EventLoop::Watched::SetEvents(uint32_t events) {
   return {};
 }
 
+Status EventLoop::Watched::Rearm() {
+  const uint32_t events = events_;
+  RS_RETURN_IF_ERROR(SetEvents(0));
+  return SetEvents(events);
+}
+
 Result<EventLoop::WatchHandle> EventLoop::Watch(int fd, uint32_t events, Handler handler) {
   WatchHandle watched(new Watched(*this, fd, std::move(handler)));
   RS_RETURN_IF_ERROR(watched->SetEvents(events));

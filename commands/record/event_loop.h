@@ -48,6 +48,9 @@ class EventLoop {
     /// @param events 0: nothing is of interest, not even that the peer hung up
     /// An error leaves the events as they were.
     Status SetEvents(uint32_t events);
+    /// Forgets a report that is due for what was taken already: with edge-triggered events it would
+    /// hide the place of what arrives next. What is there now is reported.
+    Status Rearm();
 
    private:
     friend class EventLoop;

@@ -93,6 +93,26 @@ TEST_F(EventLoopTest, Watch_ThatEndsInTheSameRound_IsNotCalled) {
   EXPECT_EQ(calls, 1);
 }
 
+// What arrives next has its own place, also if the descriptor was read meanwhile.
+TEST_F(EventLoopTest, Rearm_ForgetsTheReportOfWhatWasTaken) {
+  const UniqueFd start = Readable(), a = Readable(), b = Readable();
+  const auto put = [](const UniqueFd& to) { return ::eventfd_write(to.get(), 1) == 0; };
+  const auto take = [](const UniqueFd& from) {
+    eventfd_t count = 0;
+    return ::eventfd_read(from.get(), &count) == 0;
+  };
+  ASSERT_TRUE(take(a) && take(b));
+  std::string calls;
+  const auto noting = [&](char name) { return [&, name](uint32_t) { calls += name; }; };
+  const auto watch_a = loop_->Watch(a.get(), EPOLLIN | EPOLLET, noting('a')).value();
+  const auto watch_b = loop_->Watch(b.get(), EPOLLIN | EPOLLET, noting('b')).value();
+  const auto first = loop_->Watch(start.get(), EPOLLIN | EPOLLET, [&](uint32_t) {
+    EXPECT_TRUE(put(a) && take(a) && watch_a->Rearm() && put(b) && put(a));
+  });
+  RunFor(milliseconds(5));
+  EXPECT_EQ(calls, "ba");
+}
+
 // epoll takes no regular files, and no descriptors that are closed.
 TEST_F(EventLoopTest, Watch_OfWhatCannotBeWatched_IsAnError) {
   const UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));

@@ -282,6 +282,41 @@ TEST_P(LiveService, ReadInBetween_ReplayEqualsTrace) {
   run.ExpectSessions({{1, ContentOfTrace(trace, stats).value()}});
 }
 
+// Until its trigger the session is not started, or nothing can be read.
+TEST_P(LiveService, SessionWithATrigger_ReplayEqualsTrace) {
+  for (const uint64_t mode : {ipc::kTriggerModeStart, kTriggerModeStop}) {
+    SCOPED_TRACE(mode);
+    LiveRecording run;
+    std::string trigger = vm::Sub(2, vm::Sub(1, "go") + vm::Uint(3, 200)), trace;
+    trigger += vm::Uint(1, mode) + vm::Uint(3, 60'000);
+    Consumer consumer = Consumer::Connect(run.consumer_listen()).value();
+    ASSERT_TRUE(consumer.EnableTracing(Config({{.v2 = GetParam()}}) +
+                                       vm::Sub(proto::TraceConfig::kTriggerConfig, trigger)));
+    const auto producer =
+        Producer::Connect(run.listen(), {.name = "p", .sources = Sources(1)}).value();
+    ASSERT_TRUE(consumer.ReadBuffers(trace));
+    EXPECT_EQ(trace, "");
+    const bool starts = mode == ipc::kTriggerModeStart;
+    EXPECT_EQ(producer->started().empty(), starts);
+    if (starts) {
+      ASSERT_TRUE(producer->ActivateTrigger("go"));
+    }
+    ASSERT_TRUE(producer->WaitForSources(1));
+    WriteSome(*producer, {producer->AddWriter(producer->started()[0].buffer).value()}, 300, 1);
+    ASSERT_TRUE(producer->Commit());
+    if (!starts) {
+      ASSERT_TRUE(producer->ActivateTrigger("go"));
+    }
+    ServeUntilStopped(*producer);
+    ASSERT_TRUE(consumer.WaitUntilDisabled());
+    const TraceContent received = Received(consumer);
+    EXPECT_GT(received.packets.size(), 10u);
+    run.ExpectSessions({{1, received}});
+    EXPECT_THAT(run.log().All<Inexact>(), ::testing::IsEmpty());
+    EXPECT_EQ(run.log().All<TriggerActivated>().size(), 1u);
+  }
+}
+
 TEST_P(LiveService, TwoSessions_EachReplayEqualsItsTrace) {
   LiveRecording run;
   OneSession first(run, Config({{.v2 = GetParam()}}));

@@ -100,11 +100,11 @@ void ProducerMemory::OnNewWriter(WriterId writer) {
     if (slot.committed && slot.committed->writer == writer) slot.committed.reset();
 }
 
-bool ProducerMemory::IsFull() const {
+uint64_t ProducerMemory::ChunksIfFull() const {
   smb::MemoryPicture picture(PagesToLookAt(*this));
-  if (picture.pages().empty() || !Look(picture)) return false;
+  if (picture.pages().empty() || !Look(picture)) return 0;
   const smb::ChunkCounts counts = picture.Count();
-  return counts.free == 0 && counts.used() > 0;
+  return counts.free == 0 ? counts.used() : 0;
 }
 
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
@@ -170,22 +170,18 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
                               kChunkHeaderSize, kMaxChunkData));
     }
   }
-  if (data || memory == nullptr || !TakeChunk(field, place, *memory))
-    for_log_ += wire::AsText(field.whole);
-  return {};
-}
-
-bool CommitReader::TakeChunk(const wire::Field& field, smb::ChunkPlace place,
-                             ProducerMemory& memory) {
   chunk_.clear();
-  if (!memory.TakeCommitted(place, chunk_)) return false;
+  if (data || memory == nullptr || !memory->TakeCommitted(place, chunk_)) {
+    for_log_ += wire::AsText(field.whole);
+    return {};
+  }
   using Fields = proto::CommitDataRequest::ChunksToMove;
   wire::AppendTag(for_log_, proto::CommitDataRequest::kChunksToMove, wire::Type::kBytes);
   wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(Fields::kData, chunk_.size()));
   for_log_ += wire::AsText(field.bytes);
   wire::AppendBytes(for_log_, Fields::kData, wire::AsBytes(chunk_));
   from_memory_ = true;
-  return true;
+  return {};
 }
 
 MemoryWatch::MemoryWatch(const ProducerMemory& memory, ProducerId producer, RecordSink& log,
@@ -215,20 +211,6 @@ void MemoryWatch::LookNow(bool always) {
   const Clock::time_point begin = Clock::now();
   lost_ = lost_ || !memory_.Look(now_);
   if (lost_) return;
-  const bool changed = Add(always);
-  const Clock::time_point end = Clock::now();
-  const auto took = std::min<Clock::duration>(end - begin, LongestLook(last_.pages().size()));
-  from_ = begin + took * kShareOfLooks;
-  pause_ = changed ? kFirstPause : std::min<Clock::duration>(pause_ * 2, kLongestPause);
-  if (last_.Count().used() > 0) LookAt(std::max(end + pause_, from_));
-}
-
-void MemoryWatch::LookAt(Clock::time_point time) {
-  next_ = time;
-  timer_ = loop_.CallAt(time, [this] { LookIfDue(); });
-}
-
-bool MemoryWatch::Add(bool always) {
   changes_.clear();
   smb::AppendChanges(last_, now_, changes_);
   const bool changed = !changes_.empty() || looks_ == 0;
@@ -247,7 +229,16 @@ bool MemoryWatch::Add(bool always) {
   } else {
     same_until_ns_ = BootTimeNs();
   }
-  return changed;
+  const Clock::time_point end = Clock::now();
+  const auto took = std::min<Clock::duration>(end - begin, LongestLook(last_.pages().size()));
+  from_ = begin + took * kShareOfLooks;
+  pause_ = changed ? kFirstPause : std::min<Clock::duration>(pause_ * 2, kLongestPause);
+  if (last_.Count().used() > 0) LookAt(std::max(end + pause_, from_));
+}
+
+void MemoryWatch::LookAt(Clock::time_point time) {
+  next_ = time;
+  timer_ = loop_.CallAt(time, [this] { LookIfDue(); });
 }
 
 }  // namespace ringscope

@@ -54,7 +54,8 @@ class ProducerMemory {
   size_t size() const { return memory_->size(); }
   uint64_t page_count() const { return pages_.count(); }
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
-  bool IsFull() const;  // no chunk is free
+  /// Returns its chunks if none is free, else 0.
+  uint64_t ChunksIfFull() const;
   /// Returns true while the service may free chunks whose commit is not in the log yet.
   bool is_unlogged() const { return is_unlogged_; }
   void SetUnlogged(bool unlogged) { is_unlogged_ = unlogged; }
@@ -106,7 +107,6 @@ class CommitReader {
 
  private:
   Status ReadChunk(const wire::Field& field, ProducerMemory* memory);
-  bool TakeChunk(const wire::Field& field, smb::ChunkPlace place, ProducerMemory& memory);
 
   std::string for_log_;
   std::string without_flush_;
@@ -137,7 +137,6 @@ class MemoryWatch {
   std::optional<Clock::time_point> next() const { return next_; }
 
  private:
-  bool Add(bool always);  // logs the picture if there is something new in it, and returns that
   void LookAt(Clock::time_point time);
 
   const ProducerMemory& memory_;

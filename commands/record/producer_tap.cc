@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +14,7 @@
 #include "commands/record/producer_memory.h"
 #include "commands/record/tap.h"
 #include "core/perfetto/fields.h"
+#include "core/perfetto/fragment.h"
 
 namespace ringscope {
 namespace {
@@ -46,6 +47,19 @@ std::optional<uint64_t> FlushIn(Bytes commit) {
   return wire::LastVarint(commit, proto::CommitDataRequest::kFlushRequestId);
 }
 
+/// Returns true if the chunk's writer aborted a packet in it, or reports packets that it dropped.
+bool ShowsLoss(const ChunkHeader& header, Bytes payload) {
+  bool dropped = false;
+  const FragmentStatus end =
+      VisitFragments(payload, header.fragments, [&](const Fragment& fragment) {
+        if (fragment.offset == 0 && (header.flags & kFirstContinues) != 0) return;
+        dropped |= wire::LastVarint(payload.subspan(fragment.body, fragment.size()),
+                                    proto::TracePacket::kPreviousPacketDropped)
+                       .value_or(0) != 0;
+      });
+  return dropped || end == FragmentStatus::kWriterDrop;
+}
+
 WriterId CutToWriterId(uint64_t id) { return WriterId{static_cast<uint16_t>(id)}; }
 BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}; }
 
@@ -58,9 +72,7 @@ BufferId CutToBufferId(uint64_t id) { return BufferId{static_cast<uint16_t>(id)}
 /// or disconnects. Log and service get the same, in the same order.
 class ProducerTap : public Tap {
  public:
-  /// @param peer who connected
-  ProducerTap(RecordingState& recording, PeerIdentity peer) : Tap(recording), peer_(peer) {}
-
+  using Tap::Tap;
   ~ProducerTap() override { SetTargets({}); }
 
   /// The service reads, clones or scrapes after an acknowledgement, and reads after a stop: what is
@@ -68,30 +80,27 @@ class ProducerTap : public Tap {
   /// first, then what is scraped.
   Result<bool> Prepare(const ipc::Frame* next, FrameSocket& service) override {
     const ipc::MethodName method = next == nullptr ? ipc::MethodName::kUnknown : MethodOf(*next);
-    std::vector<std::string> commits;
     if (method == ipc::MethodName::kCommitData) {
       const auto& invoke = std::get<ipc::InvokeMethod>(next->body);
       if (!FlushIn(invoke.args)) return false;
       RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-      LogCommit(commit_.origin(), commit_.for_log());
-      if (!commit_.without_flush().empty()) commits.push_back(commit_.without_flush());
+      if (const std::string& rest = commit_.without_flush(); !rest.empty())
+        Send(wire::AsBytes(rest), commit_.for_log(), commit_.origin(), service);
     } else if (next != nullptr && method != ipc::MethodName::kNotifyDataSourceStopped) {
       return false;
     }
     is_scraped_ = next == nullptr;
-    std::ranges::move(TakeScraped(ProducerMemory::Scrape::kAll), std::back_inserter(commits));
-    Send(commits, service);
-    if (!commits.empty()) Confirm();
+    SendScraped(ProducerMemory::Scrape::kAll, service);
     return phase() == Phase::kFull;
   }
   Status Collect(const ipc::InvokeMethod& invoke) override {
     RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-    if (collected_.empty()) collected_origin_ = commit_.origin();
-    collected_ += wire::AsText(invoke.args);
-    collected_log_ += wire::AsText(commit_.for_log());
-    if (memory_ != nullptr) memory_->SetUnlogged(true);
+    if (unconfirmed_.empty()) AddUnconfirmed({}, {}, commit_.origin());
+    UnconfirmedCommit& all = unconfirmed_.back();
+    all.request += wire::AsText(invoke.args);
+    all.for_log += wire::AsText(commit_.for_log());
     const bool is_full =
-        collected_.size() > kMaxAddedBytes || collected_log_.size() > kMaxCollectedLog;
+        all.request.size() > kMaxAddedBytes || all.for_log.size() > kMaxCollectedLog;
     Take(is_full ? Step::kFill : Step::kPass);
     return {};
   }
@@ -101,18 +110,14 @@ class ProducerTap : public Tap {
   }
   void Scrape(FrameSocket& service) override {
     if (watch_) watch_->LookIfDue();  // it may commit nothing for long
-    const std::vector<std::string> commits = TakeScraped(ProducerMemory::Scrape::kChanged);
-    if (!commits.empty()) Confirm();
-    Send(commits, service);
+    SendScraped(ProducerMemory::Scrape::kChanged, service);
   }
+  /// What a writer lost then shows in the chunks that it had, or in the first that it takes next.
   void OnHeld(std::chrono::nanoseconds held) override {
-    if (held < kMarkedHold || memory_ == nullptr || !memory_->IsFull()) return;
-    const auto ns = static_cast<uint64_t>(held.count());
-    recording_.log.MarkInexact(
-        {.reason = InexactReason::kHeld,
-         .producer = producer_,
-         .detail = fmt::format("{} waited {}", Describe(), HumanDuration(ns)),
-         .held_ns = ns});
+    const uint64_t chunks = held < kMarkedHold || memory_ == nullptr ? 0 : memory_->ChunksIfFull();
+    if (chunks == 0) return;
+    held_ = held;
+    chunks_after_hold_ = chunks + writers_.size();
   }
   OrderedBuffers BuffersOf(const ipc::Frame* next) const override {
     // It may commit before the recorder has seen what its data sources write to.
@@ -122,11 +127,11 @@ class ProducerTap : public Tap {
     const bool shared = collected && !recording_.buffers.ExpectsCommands(EventLoop::Clock::now());
     return {.all = all, .collected = collected, .shared = shared, .ids = targets_};
   }
-  std::set<BufferId> InOrder() const override { return unconfirmed_; }
+  std::set<BufferId> InOrder() const override { return committed_to_; }
   bool HoldsServiceFrames() const override { return recording_.identifying > 0; }
   std::string Describe() const override {
-    if (!connected_) return fmt::format("a producer (pid {})", peer_.pid);
-    return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer_.pid);
+    if (!connected_) return fmt::format("a producer (pid {})", peer().pid);
+    return fmt::format("producer {} ({}, pid {})", Raw(producer_), Printable(name_), peer().pid);
   }
 
  private:
@@ -158,15 +163,20 @@ class ProducerTap : public Tap {
 
   void OnDisconnect(FrameSocket* service) override {
     if (!connected_) return;
-    if (!std::exchange(collected_, {}).empty()) collected_log_.clear();  // it was never sent
-    if (service != nullptr && !is_scraped_)
-      Send(TakeScraped(ProducerMemory::Scrape::kAll), *service);
-    if (!unlogged_.empty() || !collected_log_.empty()) {
-      std::set<BufferId> shared = unconfirmed_;
+    std::erase_if(unconfirmed_, [](const auto& commit) { return !commit.request.empty(); });
+    if (service != nullptr && !is_scraped_) {
+      SendScraped(ProducerMemory::Scrape::kAll, *service);
+      for (UnconfirmedCommit& commit : unconfirmed_)
+        if (const std::string request = std::exchange(commit.request, {}); !request.empty())
+          Invoke(ipc::MethodName::kCommitData, wire::AsBytes(request), /*drop_reply=*/true,
+                 *service);
+    }
+    if (!unconfirmed_.empty()) {
+      std::set<BufferId> shared = committed_to_;
       std::erase_if(shared, [this](BufferId id) { return !recording_.IsShared({id}); });
       MarkUnordered(shared);
     }
-    LogUnlogged();
+    OnAllHandled();
     SetTargets({});
     recording_.connected.erase(recording_.connected.find(name_));
     std::erase_if(recording_.instances,
@@ -175,14 +185,21 @@ class ProducerTap : public Tap {
     watch_.reset();
     recording_.log.Append(ProducerDisconnected{producer_});
   }
-  ipc::MethodName ConfirmingMethod() const override {
-    return collected_.empty() ? ipc::MethodName::kSync : ipc::MethodName::kCommitData;
+  /// Each commit that waits for it is confirmed by its own reply: the service may read between it
+  /// and a request that follows.
+  std::pair<ipc::MethodName, std::string> NextConfirmation() override {
+    if (unconfirmed_.empty() || unconfirmed_.front().request.empty())
+      return {ipc::MethodName::kSync, {}};
+    return {ipc::MethodName::kCommitData, std::exchange(unconfirmed_.front().request, {})};
   }
-  std::string ConfirmingArgs() override { return std::exchange(collected_, {}); }
   void OnAllHandled() override {
-    LogUnlogged();
-    unconfirmed_.clear();
+    for (; !unconfirmed_.empty() && unconfirmed_.front().request.empty(); unconfirmed_.pop_front())
+      LogCommit(wire::AsBytes(unconfirmed_.front().for_log), unconfirmed_.front().origin);
+    if (!unconfirmed_.empty()) return;
+    committed_to_.clear();
+    if (memory_ != nullptr) memory_->SetUnlogged(false);
   }
+  bool HasUnconfirmed() const override { return !unconfirmed_.empty(); }
 
   Status OnInitialize(const ipc::InvokeMethod& invoke, PassingFrame&& frame, FrameSocket& service) {
     RS_ASSIGN_OR_RETURN(const auto init, Decode<ipc::InitializeConnection>(invoke.args));
@@ -193,7 +210,7 @@ class ProducerTap : public Tap {
       producer_ = ProducerId{recording_.last_producer};
       name_ = init.producer_name;
       recording_.connected.insert(name_);
-      ProducerConnected record{.producer = producer_, .uid = peer_.uid, .pid = peer_.pid};
+      ProducerConnected record{.producer = producer_, .uid = peer().uid, .pid = peer().pid};
       record.seen_uid = ::geteuid();
       record.seen_pid = ::getpid();
       record.name = name_;
@@ -225,9 +242,9 @@ class ProducerTap : public Tap {
     const std::optional<uint64_t> flush = FlushIn(invoke.args);
     if (!flush) {
       RS_RETURN_IF_ERROR(TakeCommit(invoke.args));
-      LogCommit(commit_.origin(), commit_.for_log());
-      Confirm();
-      service.Queue(std::move(frame));
+      const bool is_own = !IsAlone() && invoke.drop_reply && invoke.args.size() <= kMaxAddedBytes;
+      if (!is_own) service.Queue(std::move(frame));
+      Send(is_own ? invoke.args : Bytes(), commit_.for_log(), commit_.origin(), service);
       return {};
     }
     std::string edited, rest;
@@ -351,7 +368,7 @@ class ProducerTap : public Tap {
     // The service scrapes all producers when those that it asked have acknowledged.
     if (!WantsScrape() && flush.request_id != recording_.last_flush) {
       recording_.last_flush = flush.request_id;
-      recording_.scrape_unasked();
+      recording_.turns.ScrapeUnasked();
     }
     const FlushRequested record{.flush = flush.request_id,
                                 .producer = producer_,
@@ -383,8 +400,6 @@ class ProducerTap : public Tap {
     Replace(recording_.writers, targets_, std::move(targets));
   }
 
-  /// Its commits so far are handled in the order of the log only if they are confirmed.
-  void Confirm() { Take(IsAlone() ? Step::kPass : Step::kFill); }
   /// Returns true for a commit that can be sent as a part of another, and has no effect at once.
   bool MayCollect(const ipc::Frame& frame) const {
     if (IsAlone() || MethodOf(frame) != ipc::MethodName::kCommitData) return false;
@@ -393,23 +408,32 @@ class ProducerTap : public Tap {
     return !FlushIn(invoke.args);
   }
 
-  /// Logs what the producer has sent: once the service has confirmed it, unless it is alone.
-  void Log(OpBody body) {
-    if (IsAlone() && unlogged_.empty()) return recording_.log.Append(std::move(body));
-    unlogged_.emplace_back(Op{.time_ns = {}, .body = std::move(body)});
+  struct UnconfirmedCommit {
+    std::string request;  // until it is sent
+    std::string for_log;
+    Origin origin = Origin::kShm;
+  };
+  void AddUnconfirmed(Bytes request, Bytes for_log, Origin origin) {
+    unconfirmed_.push_back(
+        {std::string(wire::AsText(request)), std::string(wire::AsText(for_log)), origin});
     if (memory_ != nullptr) memory_->SetUnlogged(true);
   }
-
-  /// Logs what waits for the service's confirmation.
-  void LogUnlogged() {
-    if (!collected_log_.empty())
-      recording_.log.Append(Commit{.producer = producer_,
-                                   .origin = collected_origin_,
-                                   .request = wire::AsBytes(collected_log_)});
-    collected_log_.clear();
-    for (const StoredOp& record : std::exchange(unlogged_, {}))
-      recording_.log.Append(record.op().body);
-    if (memory_ != nullptr) memory_->SetUnlogged(false);
+  void LogCommit(Bytes request, Origin origin) {
+    if (!request.empty())
+      recording_.log.Append(Commit{.producer = producer_, .origin = origin, .request = request});
+  }
+  /// Sends a commit and logs it: at once if no other client can have an effect on its buffers, else
+  /// at the turn's end and when the service has confirmed it.
+  /// @param request empty: it was forwarded as it was
+  void Send(Bytes request, Bytes for_log, Origin origin, FrameSocket& service) {
+    if (!IsAlone() || !unconfirmed_.empty()) {
+      AddUnconfirmed(request, for_log, origin);
+      return Take(Step::kFill);
+    }
+    if (!request.empty())
+      Invoke(ipc::MethodName::kCommitData, request, /*drop_reply=*/true, service);
+    LogCommit(for_log, origin);
+    Take(Step::kPass);
   }
 
   /// Takes what a commit has in shared memory, and counts it, before it is sent. kCorrupt: it is
@@ -427,6 +451,7 @@ class ProducerTap : public Tap {
       const BufferId target = TargetBufferOf(chunk.target_buffer);
       NoteTarget(target);
       if (!chunk.data) continue;  // the service skips it, too
+      LookForLoss(*chunk.data);
       ++recording_.counts.chunks;
       recording_.counts.chunk_bytes += chunk.data->size();
       recording_.buffers.CountChunk(target);
@@ -435,20 +460,30 @@ class ProducerTap : public Tap {
       NoteTarget(TargetBufferOf(patch.target_buffer));
     return {};
   }
-  void LogCommit(Origin origin, Bytes request) {
-    if (!request.empty()) Log(Commit{.producer = producer_, .origin = origin, .request = request});
+  /// Marks the log if a writer lost packets while the producer was held back.
+  void LookForLoss(Bytes chunk) {
+    if (chunks_after_hold_ == 0) return;
+    --chunks_after_hold_;
+    const auto header = ParseChunkHeader(chunk);
+    if (!header || !ShowsLoss(*header, chunk.subspan(kChunkHeaderSize))) return;
+    chunks_after_hold_ = 0;
+    const auto ns = static_cast<uint64_t>(held_.count());
+    recording_.log.MarkInexact(
+        {.reason = InexactReason::kHeld,
+         .producer = producer_,
+         .detail = fmt::format("{} waited {} and lost packets", Describe(), HumanDuration(ns)),
+         .held_ns = ns});
   }
 
   /// A commit to this buffer is about to be sent.
   void NoteTarget(BufferId target) {
     recording_.flushes.OnPassed(target);
-    unconfirmed_.insert(target);
+    committed_to_.insert(target);
   }
 
-  /// Scrapes and logs what is found. @return the commits that bring it to the service
-  std::vector<std::string> TakeScraped(ProducerMemory::Scrape which) {
-    std::vector<std::string> commits;
-    if (!wants_scraping_ || memory_ == nullptr) return commits;
+  /// Scrapes, and sends what is found.
+  void SendScraped(ProducerMemory::Scrape which, FrameSocket& service) {
+    if (!wants_scraping_ || memory_ == nullptr) return;
     std::string data;
     std::vector<smb::FoundChunk> chunks = memory_->ScrapeChunks(writers_, which, data);
     std::erase_if(chunks, [this](const smb::FoundChunk& chunk) {
@@ -465,18 +500,12 @@ class ProducerTap : public Tap {
                           .data = wire::AsBytes(data).subspan(chunk.offset, chunk.bytes),
                           .incomplete = !chunk.complete});
       } while (next < chunks.size() && request.size() + chunks[next].bytes <= kMaxAddedBytes);
-      static_cast<void>(CountCommit(wire::AsBytes(request)));
-      LogCommit(Origin::kScraped, wire::AsBytes(request));
-      commits.push_back(std::move(request));
+      const Bytes commit = wire::AsBytes(request);
+      static_cast<void>(CountCommit(commit));
+      Send(commit, commit, Origin::kScraped, service);
     }
-    return commits;
-  }
-  void Send(const std::vector<std::string>& commits, FrameSocket& service) {
-    for (const std::string& commit : commits)
-      Invoke(ipc::MethodName::kCommitData, wire::AsBytes(commit), /*drop_reply=*/true, service);
   }
 
-  const PeerIdentity peer_;
   ProducerId producer_{};
   std::string name_;
   bool connected_ = false;           // has initialized its connection
@@ -487,15 +516,13 @@ class ProducerTap : public Tap {
   std::map<WriterId, BufferId> writers_;
   std::map<std::string, bool> no_flush_;  // by data source
   std::set<BufferId> targets_;            // of its data sources
-  std::set<BufferId> unconfirmed_;        // has committed to
+  std::set<BufferId> committed_to_;       // by what is not confirmed
   CommitReader commit_;
   CommitRequestParser parser_;
-  // Commits to be sent as one request: their chunks, and then their patches.
-  std::string collected_;
-  std::string collected_log_;  // as the log has it
-  Origin collected_origin_ = Origin::kShm;
-  std::vector<StoredOp> unlogged_;
-  bool is_scraped_ = false;  // for the last time
+  std::deque<UnconfirmedCommit> unconfirmed_;  // the first is sent, or all wait
+  bool is_scraped_ = false;                    // for the last time
+  std::chrono::nanoseconds held_{};            // for the last time while the memory was full
+  uint64_t chunks_after_hold_ = 0;             // that are still looked at
 };
 
 }  // namespace

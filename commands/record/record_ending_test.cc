@@ -154,8 +154,7 @@ TEST(RecordEnding, FirstSignal_LetsTheSessionEnd_WhoseTraceIsCompared) {
   UserSession session(live);
   ASSERT_TRUE(session.Write(100));
   live.Signal(SIGINT);
-  ASSERT_TRUE(Eventually([&] { return !live.IsListening(); }));
-  EXPECT_FALSE(Connect(live.consumer_listen()));
+  ASSERT_TRUE(Eventually([&] { return !live.IsListening() && !Connect(live.consumer_listen()); }));
   ASSERT_TRUE(session.Write(400));  // the buffer wraps
   folder.Write("out.pftrace", session.Read());
   session.End();

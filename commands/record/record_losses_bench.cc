@@ -5,15 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <limits>
 #include <numeric>
 #include <thread>
 
-#include "commands/record/log_queue.h"
 #include "commands/testing/consumer.h"
 #include "commands/testing/fake_service.h"
+#include "commands/testing/file_recording.h"
 #include "commands/testing/producer.h"
-#include "commands/testing/recorder_run.h"
 #include "commands/testing/trace_config_message.h"
 
 namespace ringscope {
@@ -43,8 +42,10 @@ constexpr Traffic kTraffic[] = {
      microseconds(350), 1},
     {"27,000 chunks/s", Beside::kNothing, 4, 410'000, 130, microseconds(1000), 210},
 };
+/// What the large buffers hold that are read.
+constexpr Traffic kFilling{
+    "77 MB", Beside::kNothing, 1, 20'700, 3900, microseconds(0), std::numeric_limits<int>::max()};
 constexpr uint64_t kLargeKb = 80 << 10;
-constexpr size_t kFilledBytes = size_t{77} << 20;
 
 std::string ConfigOf(const char* source, uint64_t size_kb, const std::string& name) {
   ipc::TraceConfig config;
@@ -84,34 +85,17 @@ uint64_t Write(Producer& producer, const Traffic& traffic) {
   return writer.dropped();
 }
 
-/// Fills a large buffer through a producer that waits for space.
-void Fill(Producer& producer) {
-  SharedMemoryWriter& writer = **producer.AddWriter(producer.started()[0].buffer);
-  const std::string packet = PacketOf(3900);
-  for (size_t bytes = 0; bytes < kFilledBytes; bytes += packet.size())
-    static_cast<void>(writer.Write(wire::AsBytes(packet)));
-  static_cast<void>(producer.Commit());
-  static_cast<void>(producer.Sync());
-}
-
 /// @return packets that the writers dropped
 uint64_t RunTraffic(const Traffic& traffic, bool recorded, uint64_t& marks) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    (testing::UniqueSocketName("losses").substr(1) + ".tblog");
   testing::FakeService service;
-  std::unique_ptr<LogQueue> log;
-  std::unique_ptr<testing::RecorderRun> recorder;
   RecorderOptions options{.producer = {service.producer_socket(), {}},
-                          .consumer = PortSockets{service.consumer_socket(), {}}};
+                          .consumer = PortSockets{service.consumer_socket(), {}},
+                          .looks = true};
+  std::optional<testing::FileRecording> recording;
   if (recorded) {
-    LogFilesOptions files;
-    files.path = path;
-    files.header = LiveHeader();
-    log = LogQueue::Create(LogFiles::Create(std::move(files)).value(), {}).value();
     for (PortSockets* const sockets : {&options.producer, &*options.consumer})
       sockets->connect = std::exchange(sockets->listen, testing::UniqueSocketName("losses"));
-    options.looks = true;
-    recorder = std::make_unique<testing::RecorderRun>(options, *log);
+    recording.emplace(options);
   }
   const std::string& to_producers = options.producer.listen;
   const std::string& to_consumers = options.consumer->listen;
@@ -122,26 +106,22 @@ uint64_t RunTraffic(const Traffic& traffic, bool recorded, uint64_t& marks) {
   static_cast<void>(
       consumer.EnableTracing(ConfigOf("work", is_large ? kLargeKb : 4096, "recorded")));
   std::unique_ptr<Producer> filler;
-  if (traffic.beside == Beside::kReadOfAnother) {
-    static_cast<void>(reader.EnableTracing(ConfigOf("other", kLargeKb, "other")));
-    filler = ProducerOf(to_producers, "other", "filler", false);
-    Fill(*filler);
-  } else if (is_large) {
-    filler = ProducerOf(to_producers, "work", "filler", false);
-    Fill(*filler);
+  if (traffic.beside != Beside::kNothing) {
+    if (!is_large) static_cast<void>(reader.EnableTracing(ConfigOf("other", kLargeKb, "other")));
+    filler = ProducerOf(to_producers, is_large ? "work" : "other", "filler", false);
+    Write(*filler, kFilling);
   }
   std::vector<std::unique_ptr<Producer>> producers;
   for (int i = 0; i < traffic.producers; ++i)
     producers.push_back(ProducerOf(to_producers, "work", fmt::format("p{}", i), true));
   if (is_large) {
     const uint64_t clone = reader.StartClone("recorded").value();
-    producers.push_back(std::move(filler));
-    for (const auto& producer : producers) {
-      static_cast<void>(producer->WaitForFlush());
-      static_cast<void>(producer->AnswerFlushes());
-    }
-    filler = std::move(producers.back());
-    producers.pop_back();
+    const auto answer = [](Producer& producer) {
+      static_cast<void>(producer.WaitForFlush());
+      static_cast<void>(producer.AnswerFlushes());
+    };
+    for (const auto& producer : producers) answer(*producer);
+    answer(*filler);
     static_cast<void>(reader.WaitForClone(clone));
   }
   std::atomic<uint64_t> dropped = 0;
@@ -154,13 +134,9 @@ uint64_t RunTraffic(const Traffic& traffic, bool recorded, uint64_t& marks) {
   }
   for (std::thread& thread : threads) thread.join();
   static_cast<void>(consumer.DisableTracing());
-  if (recorder != nullptr) {
-    recorder->Stop();
-    static_cast<void>(log->Close(RecordingEnding::kSignal));
-    for (const RecordingVerdict& verdict : log->files().Ended(RecordingEnding::kSignal).verdicts)
-      marks += verdict.times;
-    log.reset();
-    std::filesystem::remove(path);
+  if (recording) {
+    recording->Finish();
+    marks += recording->marks();
   }
   return dropped;
 }

@@ -32,16 +32,10 @@ Result<std::vector<Listener>> Recorder::Listen(const RecorderOptions& options) {
 }
 
 Recorder::Recorder(EventLoop& loop, RecorderOptions options, RecordSink& log, Warn warn)
-    : loop_(loop),
-      options_(std::move(options)),
-      warn_(std::move(warn)),
-      recording_(loop, log, warn_) {
+    : options_(std::move(options)), recording_(loop, log, std::move(warn)) {
   recording_.looks = options_.looks;
   recording_.longest_wait = options_.longest_wait;
-  recording_.scrape_unasked = [this] { return ScrapeUnasked(); };
-  recording_.on_released = [this] {
-    for (const auto& [id, pair] : pairs_) pair->Resume();
-  };
+  recording_.on_service_closed = [this](const Tap& tap) { OnServiceClosed(tap); };
   log.Append(ClockSnapshotRecord{TakeClockSnapshot()});
   for (const BufferSetUp& buffer : options_.buffers) recording_.buffers.SetUp(buffer);
   OnTimer();
@@ -67,9 +61,9 @@ Status Recorder::Watch(Listening& listening) {
                         Listener::Create(listening.sockets.listen, options_.mode));
     listening.listener.emplace(std::move(listener));
   }
-  RS_ASSIGN_OR_RETURN(listening.watch,
-                      loop_.Watch(listening.listener->fd(), EPOLLIN,
-                                  [this, &listening](uint32_t) { AcceptAll(listening); }));
+  RS_ASSIGN_OR_RETURN(listening.watch, recording_.loop.Watch(
+                                           listening.listener->fd(), EPOLLIN,
+                                           [this, &listening](uint32_t) { AcceptAll(listening); }));
   return {};
 }
 
@@ -81,14 +75,14 @@ void Recorder::AcceptAll(Listening& listening) {
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-    warn_(fmt::format("cannot accept another client: {}", std::strerror(errno)), -1);
+    recording_.warn(fmt::format("cannot accept another client: {}", std::strerror(errno)), -1);
     static_cast<void>(listening.watch->SetEvents(0));
     return PauseAccepting(listening);
   }
 }
 
 void Recorder::PauseAccepting(Listening& listening) {
-  listening.resume = loop_.CallAfter(kAcceptPause, [this, &listening] {
+  listening.resume = recording_.loop.CallAfter(kAcceptPause, [this, &listening] {
     if (listening.watch && !listening.watch->SetEvents(EPOLLIN)) PauseAccepting(listening);
   });
 }
@@ -96,46 +90,31 @@ void Recorder::PauseAccepting(Listening& listening) {
 void Recorder::Join(UniqueFd client, const Listening& listening) {
   const PeerIdentity peer = PeerOf(client.get());
   const auto refuse = [&](const Error& error) {
-    warn_(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()), peer.pid);
+    recording_.warn(fmt::format("a client (pid {}) is refused: {}", peer.pid, error.ToString()),
+                    peer.pid);
   };
   auto service = Connect(listening.sockets.connect);
   if (!service && service.error().code == ErrorCode::kNotFound) {
-    check_ = loop_.CallSoon([this] { CheckService(); });  // this is an accepting socket's handler
+    check_ = recording_.loop.CallSoon(
+        [this] { CheckService(); });  // this is an accepting socket's handler
     return;
   }
   if (!service) return refuse(service.error());
   if (listening.for_producers) OnConnected(*service);
   auto tap = (listening.for_producers ? NewProducerTap : NewConsumerTap)(recording_, peer);
-  ConnectionPair::Options options;
-  const uint64_t id = ++last_id_;
-  options.on_warning = [this, pid = peer.pid](const std::string& text) { warn_(text, pid); };
-  options.on_service_closed = [this, id] { OnServiceClosed(id); };
-  options.on_done = [this, id] {  // within the pair's call
-    done_.push_back(id);
-    destroy_done_ = loop_.CallSoon([this] {
-      for (const uint64_t done : std::exchange(done_, {})) pairs_.erase(done);
-    });
-  };
-  auto pair = ConnectionPair::Create(recording_, turns_, std::move(client), std::move(*service),
-                                     std::move(tap), std::move(options));
+  auto pair =
+      ConnectionPair::Create(recording_, std::move(client), std::move(*service), std::move(tap));
   if (!pair) return refuse(pair.error());
-  pairs_[id] = std::move(*pair);
+  recording_.turns.Add(*std::move(pair));
 }
 
 void Recorder::OnTimer() {
-  ScrapeUnasked();
+  recording_.turns.ScrapeUnasked();
   recording_.flushes.OnTime(EventLoop::Clock::now());
-  timer_ = loop_.CallAfter(kTimerPeriod, [this] { OnTimer(); });
+  timer_ = recording_.loop.CallAfter(kTimerPeriod, [this] { OnTimer(); });
 }
 
-bool Recorder::ScrapeUnasked() {
-  bool waits = false;
-  for (const auto& [id, pair] : pairs_) waits |= pair->Scrape();
-  return waits;
-}
-
-void Recorder::OnServiceClosed(uint64_t id) {
-  Tap& tap = pairs_.at(id)->tap();
+void Recorder::OnServiceClosed(const Tap& tap) {
   if (tap.has_passed() || tap.phase() == Phase::kAsked) {
     unhandled_.push_back({.reason = InexactReason::kUnhandled,
                           .detail = fmt::format("the service ended the connection of {}, and may "
@@ -143,10 +122,11 @@ void Recorder::OnServiceClosed(uint64_t id) {
                                                 tap.Describe())});
   }
   // A service that ends may close its connections first, and stop to accept others then.
-  check_ = loop_.CallSoon([this] {
+  check_ = recording_.loop.CallSoon([this] {
     CheckService();
     if (away_) return;
-    check_ = loop_.CallAfter(kProbePause, [this] {
+    recording_.buffers.EndLeft();
+    check_ = recording_.loop.CallAfter(kProbePause, [this] {
       CheckService();
       if (away_) return;
       for (Inexact& mark : std::exchange(unhandled_, {}))
@@ -159,17 +139,18 @@ void Recorder::CheckService() {
   if (stopping_ || listening_.empty()) return;
   const auto service = Connect(options_.producer.connect);
   const bool is_away = !service && service.error().code == ErrorCode::kNotFound;
-  if (is_away) check_ = loop_.CallAfter(kProbePause, [this] { CheckService(); });
+  if (is_away) check_ = recording_.loop.CallAfter(kProbePause, [this] { CheckService(); });
   if (service) OnConnected(*service);
-  if (std::exchange(away_, is_away) == is_away) return;
+  const bool has_changed = std::exchange(away_, is_away) != is_away;
+  if (!has_changed) return is_away ? EndOfService() : void();  // once all connections are closed
   for (const auto& listening : listening_) {
     listening->watch.reset();
     listening->listener.reset();
     if (is_away) continue;
     if (const Status status = Watch(*listening); !status) {
-      warn_(status.error().ToString(), -1);
+      recording_.warn(status.error().ToString(), -1);
       away_ = true;
-      check_ = loop_.CallAfter(kProbePause, [this] { CheckService(); });
+      check_ = recording_.loop.CallAfter(kProbePause, [this] { CheckService(); });
       return;
     }
   }
@@ -177,9 +158,10 @@ void Recorder::CheckService() {
     EndOfService();
   else
     BeginOfService();
-  warn_(fmt::format("the tracing service at {} {}", options_.producer.connect,
-                    is_away ? "does not run: clients can connect when it is back" : "runs"),
-        -1);
+  recording_.warn(
+      fmt::format("the tracing service at {} {}", options_.producer.connect,
+                  is_away ? "does not run: clients can connect when it is back" : "runs"),
+      -1);
 }
 
 void Recorder::OnConnected(const UniqueFd& service) {
@@ -190,8 +172,8 @@ void Recorder::OnConnected(const UniqueFd& service) {
 }
 
 void Recorder::EndOfService() {
-  for (const auto& [id, pair] : pairs_) pair->ReadServiceNow();
-  for (const auto& [id, pair] : pairs_)
+  for (const auto& pair : recording_.turns.pairs()) pair->ReadServiceNow();
+  for (const auto& pair : recording_.turns.pairs())
     if (pair->IsOpen()) return;  // it has only stopped to accept clients
   if (std::exchange(ended_, true)) return;
   unhandled_.clear();
@@ -207,19 +189,19 @@ void Recorder::BeginOfService() {
 }
 
 uint64_t Recorder::consumers_served() const {
-  return static_cast<uint64_t>(std::ranges::count_if(pairs_, [](const auto& pair) {
-    return pair.second->IsOpen() && pair.second->tap().HasSession();
-  }));
+  return static_cast<uint64_t>(std::ranges::count_if(
+      recording_.turns.pairs(),
+      [](const auto& pair) { return pair->IsOpen() && pair->tap().HasSession(); }));
 }
 
 void Recorder::Stop() {
   stopping_ = true;
   StopListening();
-  for (const auto& [id, pair] : pairs_) pair->End();
+  for (const auto& pair : recording_.turns.pairs()) pair->End();
 }
 
 void Recorder::Abandon() {
-  for (const auto& [id, pair] : pairs_) pair->Abandon();
+  for (const auto& pair : recording_.turns.pairs()) pair->Abandon();
 }
 
 }  // namespace ringscope

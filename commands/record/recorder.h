@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "commands/record/connection_pair.h"
@@ -50,7 +49,7 @@ class Recorder {
   /// Accepts no more clients, and ends the connections that are there.
   void Stop();
   /// Returns true, after Stop, once everything that was received has been passed on.
-  bool stopped() const { return stopping_ && pairs_.empty(); }
+  bool stopped() const { return stopping_ && recording_.turns.pairs().empty(); }
   void Abandon();
 
   const RecordCounts& counts() const { return recording_.counts; }
@@ -71,23 +70,15 @@ class Recorder {
   void PauseAccepting(Listening& listening);
   void Join(UniqueFd client, const Listening& listening);
   void OnTimer();
-  bool ScrapeUnasked();
-  void OnServiceClosed(uint64_t id);
+  void OnServiceClosed(const Tap& tap);
   /// Notices, by a connection to the service, that another process serves than before.
   void OnConnected(const UniqueFd& service);
   void EndOfService();
   void BeginOfService();
 
-  EventLoop& loop_;
   const RecorderOptions options_;
-  const Warn warn_;
   RecordingState recording_;
-  Turns turns_;
   std::vector<std::unique_ptr<Listening>> listening_;
-  uint64_t last_id_ = 0;
-  std::unordered_map<uint64_t, std::unique_ptr<ConnectionPair>> pairs_;
-  std::vector<uint64_t> done_;  // pairs to be destroyed
-  EventLoop::Timer destroy_done_;
   EventLoop::Timer timer_;
   EventLoop::Timer check_;
   std::vector<Inexact> unhandled_;  // if the service lives on

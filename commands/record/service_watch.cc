@@ -21,6 +21,14 @@ namespace {
 /// The longest that is waited for a flush.
 constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
 
+/// The producers that a flush of the data sources of these buffers asks.
+std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets) {
+  std::set<ProducerId> producers;
+  for (const auto& [key, instance] : instances)
+    if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
+  return producers;
+}
+
 }  // namespace
 
 void SessionBuffers::SetUp(const BufferSetUp& buffer) {
@@ -245,13 +253,6 @@ bool IsLeftOut(const Instances& instances, ProducerId producer) {
        next != instances.end() && next->first.first == producer; ++next)
     is_asked[next->second.session] |= next->second.flushes;
   return std::ranges::any_of(is_asked, [](const auto& session) { return !session.second; });
-}
-
-std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets) {
-  std::set<ProducerId> producers;
-  for (const auto& [key, instance] : instances)
-    if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
-  return producers;
 }
 
 void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point now) {
@@ -550,6 +551,7 @@ void FileWatch::Open(SessionId session, File& file) {
 void FileWatch::OnGrowth(SessionId session, File& file) {
   alignas(inotify_event) std::array<char, 4096> events;
   while (::read(file.growth.get(), events.data(), events.size()) > 0) continue;
+  static_cast<void>(file.on_growth->Rearm());  // a read grows the file several times
   LookAt(session, file);
 }
 
@@ -607,13 +609,11 @@ void FileWatch::Look() {
 }
 
 void FileWatch::NoteUnordered(const std::set<BufferId>& buffers) {
-  for (auto& [session, file] : files_) {
-    const auto is_read = [&, id_of = session](BufferId id) {
-      return buffers_.OwnerOf(id) == id_of;
-    };
-    file.is_unordered =
-        file.is_unordered || (std::ranges::any_of(buffers, is_read) && HasInput(file.growth.get()));
-  }
+  for (const BufferId id : buffers)
+    if (const auto owner = buffers_.OwnerOf(id); Watches(owner)) {
+      File& file = files_.at(*owner);
+      file.is_unordered = file.is_unordered || HasInput(file.growth.get());
+    }
 }
 
 void FileWatch::End(SessionId session, bool is_freed) {

@@ -40,6 +40,12 @@ class SessionBuffers {
   /// Finds the service's number of a session in what the service lists just after its start.
   void Identify(SessionId id, const std::vector<ipc::ListedSession>& listed);
   void End(SessionId id);
+  /// The service has closed the connection of the session's consumer. If it has ended, the session
+  /// ends with all others, after the last commits; else by EndLeft.
+  void Leave(SessionId id) { left_.push_back(id); }
+  void EndLeft() {
+    for (const SessionId id : std::exchange(left_, {})) End(id);
+  }
   /// The service has ended: all buffers are freed, and it will number from 1 again.
   void EndAll();
   /// The session's data sources are asked to start. Logs it, once.
@@ -115,6 +121,7 @@ class SessionBuffers {
   Warn warn_;
   SessionId last_id_ = 0;
   Sessions sessions_;
+  std::vector<SessionId> left_;
   std::map<std::string, SessionId> detached_;  // by key
   std::map<BufferId, Buffer> buffers_;         // that were set up
   std::set<BufferId> warned_;
@@ -132,8 +139,6 @@ struct Instance {
 using Instances = std::map<std::pair<ProducerId, uint64_t>, Instance>;
 /// Returns true if the producer takes part in a session none of whose flushes asks it.
 bool IsLeftOut(const Instances& instances, ProducerId producer);
-/// The producers that a flush of the data sources of these buffers asks.
-std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets);
 
 /// Follows the flushes that the service asks producers for, and the clones of sessions that they
 /// are for. Logs when a flush times out, which buffers are emptied before a clone, and the instant

@@ -18,34 +18,6 @@ using ::testing::IsEmpty;
 
 constexpr BufferId kBuffer{1};
 
-/// What the log reports was done to the buffers, in the words of the service's journal.
-std::vector<std::string> EffectsOf(const MemoryLog& log) {
-  std::vector<std::string> effects;
-  std::map<ProducerId, std::string> names;
-  CommitRequestParser parser;
-  const auto add = [&](ProducerId producer, const std::string& effect) {
-    effects.push_back(fmt::format("{}: {}", names[producer], effect));
-  };
-  for (const Op& op : log.ops()) {
-    if (const auto* producer = std::get_if<ProducerConnected>(&op.body)) {
-      names[producer->producer] = producer->name;
-    } else if (const auto* flush = std::get_if<FlushAcknowledged>(&op.body)) {
-      add(flush->producer, fmt::format("acknowledged {}", flush->flush));
-    } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
-      add(gone->producer, "disconnect");
-    } else if (const auto* commit = std::get_if<Commit>(&op.body)) {
-      EXPECT_TRUE(parser.Parse(commit->request));
-      for (const ChunkToMove& chunk : parser.chunks())
-        if (chunk.data)
-          add(commit->producer,
-              DescribeChunk(*chunk.target_buffer, *chunk.data, !chunk.incomplete));
-      for (const ChunkToPatch& patch : parser.patches())
-        add(commit->producer, DescribePatch(patch));
-    }
-  }
-  return effects;
-}
-
 /// The effects of each producer, in its order.
 std::map<std::string, std::vector<std::string>> ByProducer(
     const std::vector<std::string>& effects) {
@@ -149,7 +121,7 @@ SessionResult RunSession(int producers, bool seal_memory, RecorderOptions option
   recorder.Stop();
   EXPECT_THAT(recorder.warnings(), ::testing::Each(::testing::HasSubstr("which is unknown")));
   result.service_effects = service.effects();
-  result.log_effects = EffectsOf(log);
+  result.log_effects = EffectsOf(log.ops());
   return result;
 }
 

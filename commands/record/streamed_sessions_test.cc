@@ -112,6 +112,17 @@ bool IsEqual(const std::string& path, const TraceContent& replayed, bool is_exac
   return difference.empty();
 }
 
+/// Expects that the log has the service's order of everything, also of what no packet depends on.
+void ExpectOrder(LiveRecording& run) {
+  std::vector<std::string> handled = run.service()->effects(), logged = EffectsOf(run.log().ops());
+  for (auto* const effects : {&handled, &logged})
+    std::erase_if(*effects, [](const auto& effect) { return effect.ends_with(": disconnect"); });
+  const auto [one, other] = std::ranges::mismatch(handled, logged);
+  EXPECT_TRUE(one == handled.end() && other == logged.end())
+      << "effect " << one - handled.begin() << " is " << (one == handled.end() ? "none" : *one)
+      << ", in the log " << (other == logged.end() ? "none" : *other);
+}
+
 struct StreamedCounts {
   int sessions = 0;
   int clones = 0;
@@ -120,7 +131,7 @@ struct StreamedCounts {
 };
 
 void RecordStreamed(const StreamedCase& streamed, uint32_t seed, StreamedCounts& counts) {
-  LiveRecording run;
+  LiveRecording run({.longest_wait = LiveRecording::kLongWait}, {.keeps_journal = true});
   const TempFolder folder;
   const std::string path = folder.File("out.pftrace");
   const UniqueFd file = NewFileAt(path);
@@ -173,6 +184,7 @@ void RecordStreamed(const StreamedCase& streamed, uint32_t seed, StreamedCounts&
                 mark.reason == InexactReason::kHeld ||
                 (streamed.clones > 0 && mark.reason == InexactReason::kClone));
   }
+  if (is_exact && run.service() != nullptr) ExpectOrder(run);
   ++counts.sessions;
   counts.exact += is_exact ? 1 : 0;
   counts.equal += IsEqual(path, ContentOfSessions(run.opener()).value().at(1), is_exact) ? 1 : 0;

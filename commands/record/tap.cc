@@ -56,7 +56,7 @@ Status Tap::FromService(PassingFrame&& frame, FrameSocket& client) {
       confirmation_.reset();
       if (alone_) recording_.flushes.OnRequestHandled();
       OnAllHandled();  // at the first round: the service may read for a file before the second
-      if (--rounds_ > 0) {
+      if (HasUnconfirmed() || --rounds_ > 0) {
         Take(Step::kAgain);
         return {};
       }
@@ -88,8 +88,7 @@ void Tap::AskConfirmation(FrameSocket& service, bool alone) {
   if (rounds_ == 0) rounds_ = alone && recording_.flushes.IsCloning() ? 2 : 1;
   alone_ = alone;
   Take(Step::kAsk);
-  const ipc::MethodName method = ConfirmingMethod();
-  const std::string args = ConfirmingArgs();
+  const auto [method, args] = NextConfirmation();
   confirmation_ = Invoke(method, wire::AsBytes(args), /*drop_reply=*/false, service);
 }
 

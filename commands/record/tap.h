@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/record/event_loop.h"
 #include "commands/record/service_watch.h"
@@ -49,10 +51,56 @@ struct OrderedBuffers {
   }
 };
 
+class ConnectionPair;
+
+/// Has all connections, and gives turns to them, at a time only to those whose requests are about
+/// different buffers, or may be under way together. A holder keeps its turn until another pair asks
+/// that may not have one beside it.
+class Turns {
+ public:
+  explicit Turns(EventLoop& loop);
+  ~Turns();
+
+  void Add(std::unique_ptr<ConnectionPair> pair);
+  /// Destroys those that are done, when what is being handled now is done.
+  void RemoveSoon();
+  const std::vector<std::unique_ptr<ConnectionPair>>& pairs() const { return pairs_; }
+  /// Scrapes the producers that are not asked to flush, as the service does now or soon.
+  /// @return whether that waits for their turns
+  bool ScrapeUnasked();
+  /// The taps no longer hold the service's frames.
+  void Resume();
+
+  /// @param next before all others that wait
+  /// @return whether it is the pair's turn; if not, PassSoon will be called.
+  bool Take(ConnectionPair& pair, bool next = false);
+  /// Ends the pair's turn, or its waiting for one.
+  void Leave(ConnectionPair& pair);
+  /// Of others to which the service has sent something about the same buffers it is not known
+  /// whether that was before what it has sent to the pair.
+  void NoteUnordered(const ConnectionPair& pair) const;
+  /// Returns true if a pair waits that could have a turn without this one.
+  bool IsWanted(const ConnectionPair& holder) const;
+
+ private:
+  /// Gives turns to the pairs that may have one now. @param asking is not called
+  void Reconsider(const ConnectionPair* asking = nullptr);
+  /// Returns true if no holder and none that waits longer meets the pair. Asks the holders that it
+  /// meets for their turns.
+  bool MayBegin(const ConnectionPair& pair) const;
+
+  EventLoop& loop_;
+  std::vector<std::unique_ptr<ConnectionPair>> pairs_;
+  std::deque<ConnectionPair*> waiting_;
+  EventLoop::Timer remove_;
+};
+
+class Tap;
+
 /// State that the taps of one recording share. All of it belongs to the loop's thread.
 struct RecordingState {
-  RecordingState(EventLoop& its_loop, RecordSink& sink, Warn warn)
-      : loop(its_loop), log(sink), buffers(sink, std::move(warn)) {}
+  RecordingState(EventLoop& its_loop, RecordSink& sink, Warn its_warn)
+      : loop(its_loop), log(sink), warn(std::move(its_warn)) {}
 
   /// Returns true if others commit to one of these buffers, or the service reads it, without a
   /// turn: then only the service's replies show the order of commits.
@@ -65,7 +113,8 @@ struct RecordingState {
 
   EventLoop& loop;
   RecordSink& log;
-  SessionBuffers buffers;
+  const Warn warn;
+  SessionBuffers buffers{log, warn};
   Instances instances = {};
   FlushWatch flushes{log, buffers, instances};
   FileWatch files{loop, log, buffers, flushes};
@@ -74,11 +123,8 @@ struct RecordingState {
   EventLoop::Clock::duration longest_wait{};
   bool looks = false;                       // at producers' shared memory
   EventLoop::Clock::time_point looks_from;  // the next look at any memory, at the earliest
-  /// Scrapes the producers that are not asked to flush, as the service does now or soon.
-  /// @return whether that waits for their turns
-  std::function<bool()> scrape_unasked = [] { return false; };
-  /// Called when `identifying` has become 0.
-  std::function<void()> on_released = [] {};
+  /// Called when the service has closed a connection before its client did.
+  std::function<void(const Tap&)> on_service_closed = [](const Tap&) {};
   /// Buffers that are read while producers commit to them.
   std::multiset<BufferId> read_freely = {};
   std::multiset<BufferId> writers = {};       // buffers that producers write to, once for each
@@ -86,6 +132,7 @@ struct RecordingState {
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
   uint32_t identifying = 0;  // requests under way for the service's number of a session
+  Turns turns{loop};         // of the connections, whose taps use all of the above
 };
 
 /// Where a client's requests are on their way to the service, see Tap.
@@ -147,7 +194,9 @@ inline constexpr Phase kTransitions[][5] = {
 ///   clones, or scrapes. What follows must not overtake that.
 /// - Commits of several clients may be under way together (OrderedBuffers::shared). Each client
 ///   sends what it has collected as one request whose reply is the confirmation, and the commits
-///   are logged when it arrives: in the order of the replies.
+///   are logged when it arrives: in the order of the replies. So are those that must be handled
+///   before what follows, each in a round of its own: between a commit and a request that confirms
+///   it the service may read for a file.
 /// - While the service clones, a confirmation takes two rounds: what the service does in a task of
 ///   its own after a request is done when it handles the second request after it.
 /// - A read of a session that has not stopped keeps its producers waiting for the reply, but no
@@ -158,8 +207,10 @@ inline constexpr Phase kTransitions[][5] = {
 /// An error ends the connection; it names what the peer did ("sent ...").
 class Tap {
  public:
-  explicit Tap(RecordingState& recording) : recording_(recording) {}
+  Tap(RecordingState& recording, PeerIdentity peer) : recording_(recording), peer_(peer) {}
   virtual ~Tap() = default;
+
+  const PeerIdentity& peer() const { return peer_; }  // who connected
 
   Phase phase() const { return phase_; }
   /// Returns true if something was passed on that the service may not have handled.
@@ -227,11 +278,12 @@ class Tap {
                          const ipc::InvokeMethodReply& reply, PassingFrame& frame) = 0;
   virtual void OnDisconnect(FrameSocket* service) = 0;
   /// A method that the service replies to at once, and that changes nothing, and its arguments.
-  virtual ipc::MethodName ConfirmingMethod() const = 0;
-  virtual std::string ConfirmingArgs() { return {}; }
+  virtual std::pair<ipc::MethodName, std::string> NextConfirmation() = 0;
   virtual void OnConfirmed(const ipc::InvokeMethodReply&) {}
   /// The service has handled all that has passed.
   virtual void OnAllHandled() {}
+  /// Returns true if something is left that a confirmation of its own has to show.
+  virtual bool HasUnconfirmed() const { return false; }
 
   const ipc::MethodTable& methods() const { return methods_; }
   /// The method that a frame invokes; kUnknown also if it is no request.
@@ -265,6 +317,7 @@ class Tap {
   static constexpr uint64_t kFirstOwnRequest = 0xF0000000;
   static constexpr uint32_t kOwnRequests = 0x0FFFFFFF;
 
+  const PeerIdentity peer_;
   ipc::MethodTable methods_;
   std::map<uint64_t, ipc::MethodName> requests_;  // whose replies, or further ones, are missing
   std::optional<uint64_t> confirmation_;          // request under way

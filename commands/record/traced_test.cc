@@ -1,18 +1,15 @@
 // Against a real tracing service: a session through the recorder, replayed, must give the trace
-// that the service wrote. Runs where RINGSCOPE_TRACED names the service's program (traced).
+// that the service wrote. Runs where RINGSCOPE_TRACED names the service's program (traced); so do,
+// against it, LiveService, StreamedSessions and ConcurrentSessions.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 
-#include "commands/record/event_loop.h"
-#include "commands/testing/consumer.h"
 #include "commands/testing/fake_producer.h"
+#include "commands/testing/live_recording.h"
 #include "commands/testing/memory_run.h"
-#include "commands/testing/recorder_run.h"
 #include "formats/log/commit_log_writer.h"
 #include "formats/testing/replay_to_trace.h"
 #include "formats/testing/string_sink.h"
@@ -34,32 +31,17 @@ std::string Packets(int count, uint64_t& timestamp) {
 }
 
 TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
-  const char* const traced = std::getenv("RINGSCOPE_TRACED");
-  if (traced == nullptr) GTEST_SKIP() << "RINGSCOPE_TRACED is not set";
-  const TempFolder folder;
-  const std::string producer_socket = folder.File("producer");
-  const std::string consumer_socket = folder.File("consumer");
-  const auto service =
-      ChildProcess::Start({"env", "PERFETTO_PRODUCER_SOCK_NAME=" + producer_socket,
-                           "PERFETTO_CONSUMER_SOCK_NAME=" + consumer_socket, traced})
-          .value();
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!Connect(consumer_socket) && std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-
-  const RecorderOptions options{
-      .producer = {folder.File("listen"), producer_socket},
-      .consumer = PortSockets{folder.File("listen-consumer"), consumer_socket}};
-  MemoryLog log;
+  if (std::getenv("RINGSCOPE_TRACED") == nullptr) GTEST_SKIP() << "RINGSCOPE_TRACED is not set";
+  LiveRecording run{RecorderOptions()};
+  MemoryLog& log = run.log();
   std::string trace;
   {
-    RecorderRun recorder(options, log);
-    auto consumer = Consumer::Connect(options.consumer->listen).value();
+    auto consumer = Consumer::Connect(run.consumer_listen()).value();
     const std::string args = EnableTracingArgs(FillPolicy::kRingBuffer);
     ASSERT_TRUE(
         consumer.EnableTracing(std::string(wire::AsText(ipc::TraceConfigOf(wire::AsBytes(args))))));
 
-    FakeProducer producer(options.producer.listen, "p");
+    FakeProducer producer(run.listen(), "p");
     ASSERT_TRUE(producer.Connect());
     ASSERT_TRUE(log.WaitFor<DataSourceSetUp>());
     const BufferId buffer = log.All<DataSourceSetUp>().front().target_buffer;
@@ -97,8 +79,7 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
     ASSERT_TRUE(consumer.WaitUntilDisabled());
     ASSERT_TRUE(consumer.ReadBuffers(trace));
   }
-  service->Terminate();
-  service->TakeEnding();
+  run.recorder().Stop();
 
   StringSink sink;
   const auto writer = CommitLogWriter::Create(sink).value();

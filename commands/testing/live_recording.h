@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,35 +20,58 @@
 #include "commands/testing/recorder_run.h"
 #include "commands/testing/replay_check.h"
 #include "core/testing/ops_in_memory.h"
+#include "formats/testing/files.h"
 
 namespace ringscope::testing {
 
-/// A recorder between the fake service and clients: the clients connect to `listen()` and
-/// `consumer_listen()`; the log is compared with what they received.
+/// A recorder between a service and clients: the clients connect to `listen()` and
+/// `consumer_listen()`; the log is compared with what they received. The service is that of the
+/// tests, or the program that RINGSCOPE_TRACED names (traced): so the tests that do without options
+/// of the service run against the real one.
 class LiveRecording {
  public:
   /// Long enough that a test does not depend on the machine's speed.
   static constexpr std::chrono::minutes kLongWait{1};
 
   /// @param options of the recorder; sockets are chosen, but for one to listen at that is given
+  /// @param tracing of the service of the tests; the one that RINGSCOPE_TRACED names has its own
   explicit LiveRecording(RecorderOptions options = {.longest_wait = kLongWait},
                          TracingServiceOptions tracing = {})
-      : service_(std::make_unique<FakeService>(FakeServiceOptions{.tracing = std::move(tracing)})),
-        options_(std::move(options)) {
+      : options_(std::move(options)) {
     if (options_.producer.listen.empty()) options_.producer.listen = UniqueSocketName("listen");
-    options_.producer.connect = service_->producer_socket();
-    options_.consumer = PortSockets{UniqueSocketName("listen"), service_->consumer_socket()};
+    options_.consumer.emplace().listen = UniqueSocketName("listen");
+    if (const char* const traced = std::getenv("RINGSCOPE_TRACED")) {
+      options_.producer.connect = folder_.File("producer");
+      options_.consumer->connect = folder_.File("consumer");
+      StartTraced(traced);
+    } else {
+      service_ = std::make_unique<FakeService>(FakeServiceOptions{.tracing = std::move(tracing)});
+      options_.producer.connect = service_->producer_socket();
+      options_.consumer->connect = service_->consumer_socket();
+    }
     recorder_.emplace(options_, log_);
+  }
+  ~LiveRecording() {
+    recorder_.reset();
+    StopService();
   }
 
   const std::string& listen() const { return options_.producer.listen; }
   const std::string& consumer_listen() const { return options_.consumer->listen; }
   /// Where the service's own socket for producers is.
-  const std::string& service_socket() const { return service_->producer_socket(); }
+  const std::string& service_socket() const { return options_.producer.connect; }
+  /// nullptr if it is the one that RINGSCOPE_TRACED names.
+  const FakeService* service() const { return service_.get(); }
   MemoryLog& log() { return log_; }
   RecorderRun& recorder() { return *recorder_; }
   /// Ends the service, as if it had crashed.
-  void StopService() { service_.reset(); }
+  void StopService() {
+    service_.reset();
+    if (traced_ == nullptr) return;
+    traced_->Terminate();
+    traced_->TakeEnding();
+    traced_.reset();
+  }
 
   LogOpener opener() const {
     return [this]() -> Result<std::unique_ptr<OpSource>> {
@@ -71,7 +97,19 @@ class LiveRecording {
   }
 
  private:
+  void StartTraced(const std::string& program) {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    traced_ =
+        ChildProcess::Start({"env", "PERFETTO_PRODUCER_SOCK_NAME=" + options_.producer.connect,
+                             "PERFETTO_CONSUMER_SOCK_NAME=" + options_.consumer->connect, program})
+            .value();
+    while (!Connect(options_.consumer->connect) && std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+
+  const TempFolder folder_;
   std::unique_ptr<FakeService> service_;
+  std::unique_ptr<ChildProcess> traced_;
   RecorderOptions options_;
   MemoryLog log_;
   std::optional<RecorderRun> recorder_;

@@ -171,6 +171,10 @@ Status Producer::AddPatch(const ChunkToPatch& patch) {
   return request_.size() + patches_.size() >= kMaxRequestBytes ? Commit() : Status{};
 }
 
+Status Producer::ActivateTrigger(const std::string& name) {
+  return Invoke("ActivateTriggers", Encode(ipc::ActivateTriggers{{name}}));
+}
+
 Status Producer::Commit() {
   const std::string request = std::exchange(request_, {}) + std::exchange(patches_, {});
   pending_bytes_ = 0;

@@ -70,6 +70,7 @@ class Producer {
   Status AnswerFlushes();
   /// The same without completing the chunks: they are left to be scraped.
   Status AcknowledgeFlushes();
+  Status ActivateTrigger(const std::string& name);
   /// Ends the connection as it ends with the process: nothing more is sent.
   void Kill() { client_.Close(); }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "commands/record/tap.h"
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/descriptor_io.h"
@@ -163,7 +164,10 @@ void TracingService::FinishClone(const std::shared_ptr<Clone>& clone) {
 
 void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) {
   for (const auto& [id, session] : sessions_) {
-    if (session->state != TracingSession::State::kStarted) continue;
+    const bool starts = session->config.triggers.mode == ipc::kTriggerModeStart;
+    if (session->state != TracingSession::State::kStarted &&
+        !(starts && session->state == TracingSession::State::kConfigured))
+      continue;
     for (const ConfiguredTrigger& trigger : session->config.trigger_list.triggers) {
       if (trigger.name != name) continue;
       const ReceivedTrigger received{.boot_time_ns = BootTimeNs(),
@@ -171,10 +175,14 @@ void TracingService::OnTrigger(ProducerPort& producer, const std::string& name) 
                                      .producer = producer.name(),
                                      .uid = producer.peer().uid,
                                      .stop_delay_ms = trigger.stop_delay_ms};
+      session->clocks.push_back(TakeClockSnapshot());
       session->triggers.push_back(received);
       const bool first = !std::exchange(session->triggered, true);
       const auto delay = std::chrono::milliseconds(trigger.stop_delay_ms);
-      if (session->config.triggers.mode == kTriggerModeStop && first) {
+      if (starts && first) {
+        session->config.duration_ms = trigger.stop_delay_ms;
+        StartTracing(*session);
+      } else if (session->config.triggers.mode == kTriggerModeStop && first) {
         session->stop_timer = loop_.CallAfter(delay, [this, id = id] {
           Flush(*sessions_.at(id), 0, kTriggerFlushFlags, [this, id](bool ok) {
             TracingSession* const ended = FindSession(id);

@@ -9,13 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope::testing {
-
-/// Texts of a chunk and a patch, the same for service and log.
-std::string DescribeChunk(uint64_t target, Bytes data, bool complete);
-std::string DescribePatch(const ChunkToPatch& patch);
 
 /// A producer whose connection has ended.
 struct GoneProducer {
@@ -30,6 +27,8 @@ class ServiceJournal {
   /// The effects of a commit. @param chunks with their bytes
   void NoteCommit(const std::string& producer, Bytes chunks, std::optional<uint64_t> flush);
   void NoteEnd(const std::string& producer, GoneProducer gone);
+  /// The service reads a session's buffers for its file.
+  void NoteRead() { Note("service", "read"); }
 
   /// Returns the effects, as "NAME: chunk ...".
   std::vector<std::string> effects() const;
@@ -42,6 +41,9 @@ class ServiceJournal {
   std::vector<std::string> effects_;
   std::map<std::string, GoneProducer> gone_;
 };
+
+/// What a log reports was done to the service's buffers, in the words of the journal.
+std::vector<std::string> EffectsOf(const std::vector<Op>& log);
 
 }  // namespace ringscope::testing
 

@@ -111,6 +111,7 @@ void TracingService::WriteFile(TracingSession& session) {
 }
 
 bool TracingService::ReadIntoFile(TracingSession& session) {
+  if (session.file.valid() && session.state != TracingSession::State::kCloned) journal_.NoteRead();
   const uint64_t limit = session.config.max_file_size_bytes;
   for (bool more = session.file.valid(); more;) {
     const SessionStore::Pass pass = ReadPass(session, options_.file_pass_bytes);

@@ -70,8 +70,10 @@ std::string TracingService::Refusal(const ConsumerPort* consumer, const ServiceC
         session->config.unique_session_name == config.unique_session_name)
       return "A session with this unique_session_name exists";
   }
-  if (config.triggers.mode != 0 && config.write_into_file)
+  if (config.triggers.mode > ipc::kTriggerModeStart && config.write_into_file)
     return "Triggers and write_into_file exclude each other";
+  if (config.triggers.mode != 0 && config.duration_ms != 0)
+    return "A session with triggers must not have a duration_ms";
   if (config.triggers.mode != 0 && config.trigger_list.timeout_ms == 0)
     return "A session with triggers needs a trigger_timeout_ms";
   if (config.buffers.size() > kMaxBuffers) return "Too many buffers";
@@ -111,6 +113,7 @@ std::string TracingService::EnableTracing(ConsumerPort* consumer, Bytes raw_conf
   session.uuid_msb = uint64_t{random()} << 32 | random();
   session.uuid_lsb = uint64_t{random()} << 32 | random();
   session.file = std::move(file);
+  const bool awaits_trigger = session.config.triggers.mode == ipc::kTriggerModeStart;
   if (session.config.triggers.mode != 0)
     session.config.duration_ms = session.config.trigger_list.timeout_ms;
   for (size_t i = 0; i < session.config.buffers.size(); ++i) {
@@ -133,7 +136,11 @@ std::string TracingService::EnableTracing(ConsumerPort* consumer, Bytes raw_conf
   for (size_t i = 0; i < session.config.data_sources.size(); ++i)
     for (const auto& [producer, source] : sources_)
       SetUpSource(session, i, *FindProducer(producer), source);
-  if (!session.config.deferred_start) StartTracing(session);
+  if (awaits_trigger)
+    session.duration_timer = loop_.CallAfter(std::chrono::milliseconds(session.config.duration_ms),
+                                             [this, id] { DisableTracing(*sessions_.at(id)); });
+  else if (!session.config.deferred_start)
+    StartTracing(session);
   return {};
 }
 
@@ -315,6 +322,7 @@ void TracingService::ArmStateClear(TracingSession& session) {
   if (period == 0) return;
   session.state_timer = CallAtMultiple(period, [this, id = session.id] {
     TracingSession& due = *sessions_.at(id);
+    if (due.state != SessionState::kStarted) return;
     std::map<ProducerId, ipc::ClearIncrementalState> commands;
     for (const SourceInstance& instance : due.instances)
       if (instance.clears_state) commands[instance.producer].instances.push_back(instance.id);

@@ -24,7 +24,8 @@ struct TracingServiceOptions {
   /// From its start the service has a session without a consumer, with one buffer, in which each
   /// data source takes part. What producers do then is in the journal.
   bool traces_all = false;
-  bool seal_memory = true;  // against shrinking
+  bool keeps_journal = false;  // of what producers do in other sessions, too
+  bool seal_memory = true;     // against shrinking
   /// Frames of different connections that have arrived are handled in random order, as a busy
   /// service may: who wants an order must wait for replies.
   bool shuffle = false;
@@ -95,7 +96,9 @@ class TracingService {
 
   EventLoop& loop() { return loop_; }
   const TracingServiceOptions& options() const { return options_; }
-  bool keeps_journal() const { return options_.traces_all && !options_.on_chunk; }
+  bool keeps_journal() const {
+    return (options_.traces_all || options_.keeps_journal) && !options_.on_chunk;
+  }
   /// The order in which frames are handled; nullptr if they are handled as they arrive.
   FrameShuffle* shuffle() { return options_.shuffle ? &shuffle_ : nullptr; }
 
