@@ -1,6 +1,7 @@
 #include "commands/testing/replay_check.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/perfetto/packet_facts.h"
@@ -28,15 +29,26 @@ class ContentCollector : public ReplayListener {
                         packet.sequence_id, packet.dropped, read.machine);
     return {};
   }
-  void OnBufferReplaced(SessionBuffer& buffer) override { AddStats(buffer); }
+  /// Statistics are emitted with a read: what is committed after the last one is not in them.
+  void OnAllRead(const Session& session, std::optional<uint64_t> id) override {
+    for (const auto& [number, buffer] : session.buffers())
+      if (!buffer.freed && (!id || !buffer.session || buffer.session == id)) {
+        AddStats(buffer);
+        read_.insert(number);
+      }
+  }
+  void OnBufferReplaced(SessionBuffer& buffer) override { AddUnread(buffer); }
   Status OnLogEnd(Session& session) override {
-    for (const auto& [id, buffer] : session.buffers()) AddStats(buffer);
+    for (const auto& [id, buffer] : session.buffers()) AddUnread(buffer);
     return {};
   }
 
   std::map<uint64_t, TraceContent> contents;
 
  private:
+  void AddUnread(const SessionBuffer& buffer) {
+    if (read_.erase(buffer.id) == 0) AddStats(buffer);
+  }
   void AddStats(const SessionBuffer& buffer) {
     auto& stats = contents[buffer.session.value_or(0)].stats;
     stats.resize(std::max<size_t>(stats.size(), buffer.index + 1));
@@ -44,6 +56,7 @@ class ContentCollector : public ReplayListener {
   }
 
   std::map<BufferId, uint64_t> sessions_;
+  std::set<BufferId> read_;  // whose statistics were taken with a read
 };
 
 Result<std::map<uint64_t, TraceContent>> ReplayAll(const LogOpener& open,
