@@ -94,6 +94,9 @@ void WriteRounds(Producer* producer, const Workload& load, uint32_t seed, std::a
       ASSERT_TRUE(writers[random() % 2]->Write(wire::AsBytes(packet)).has_value());
     }
     ASSERT_TRUE(producer->Commit());
+    if (load.memory > 0) {
+      ASSERT_TRUE(producer->Sync());  // so that the size of a round decides, and no machine's speed
+    }
     handle();
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
   }
@@ -198,7 +201,7 @@ data_sources { config { name: "often" } }
 data_sources { config { name: "large" } })";
   for (uint32_t i = 0; i < Recordings() && !HasFailure(); ++i) {
     const TempFolder folder;
-    Workload load{.rounds = 50, .packets = 400, .memory = 32 * 1024};
+    Workload load{.rounds = 50, .packets = 800, .memory = 32 * 1024};
     const std::string log = RecordSession(config, load, 2 * i + 1, folder);
     ASSERT_FALSE(NothingWasLost(log));
     load.memory = AdvisedMemory(log);
