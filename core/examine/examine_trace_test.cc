@@ -669,6 +669,40 @@ TEST(ExamineConfig, JudgesAConfigAlone) {
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
 }
 
+// A size keeps all that was overwritten, with the state in it: no config needs both.
+TEST(Changes, OfASizeThatKeepsAllAndAPeriodTheSizeIsTaken) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = Message()
+                     .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+                     .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                     .text();
+  facts.sequences[0].needing = facts.sequences[0].skipped = 100;
+  facts.sequences[0].all.span = TimeSpan{5'000'000'000, 10'000'000'000};
+  const Examination examination = ExamineTrace(facts);
+  const auto changes = examination.changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].path, "buffers[0].size_kb");
+  EXPECT_THAT(examination.answer.change,
+              HasSubstr("(an estimate), or incremental_state_config.clear_period_ms 500"));
+}
+
+// What a ring holds is what was written, up to an end in which nothing was.
+TEST(Changes, APeriodIsATenthOfTheTimeWithData) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = GoodConfig().text();
+  facts.all.span = TimeSpan{0, 6'000'000'000};
+  facts.lifetime = TimeSpan{0, 10'000'000'000};
+  facts.sequences[0].all.span = TimeSpan{5'500'000'000, 6'000'000'000};
+  const Examination examination = ExamineTrace(facts);
+  EXPECT_EQ(examination.reach.at(0).ns, 4'500'000'000u);
+  EXPECT_EQ(examination.reach.at(0).held_ns(), 500'000'000u);
+  EXPECT_EQ(FindRule(examination, "config.clear_period"), nullptr);
+  facts.sequences[0].all.span = TimeSpan{5'950'000'000, 6'000'000'000};
+  EXPECT_NE(FindRule(ExamineTrace(facts), "config.clear_period"), nullptr);
+}
+
 TEST(Changes, OfOneLineTheWorstFindingsChangeCounts) {
   Examination diagnosis;
   diagnosis.findings.resize(2);

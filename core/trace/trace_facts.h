@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 #define RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -180,6 +181,7 @@ struct TraceFacts : MachineFacts {
   uint64_t snapshots_left_out = 0;     // beyond what is kept
   uint64_t events = 0;                 // with a time
   uint64_t negative_times = 0;         // events
+  uint64_t before_boot = 0;            // of these, events with a time of day before the boot
   uint64_t late_events = 0;            // that the sorter drops
   std::optional<TimeHole> hole;
   uint64_t sort_windows = 0;
@@ -226,13 +228,16 @@ struct TraceFacts : MachineFacts {
 struct Reach {
   uint64_t ns = 0;
   bool is_estimate = false;  // by size and mean rate, as the packets' times are not known
+  uint64_t idle_ns = 0;      // of this, the end of the session in which nothing was written
 
+  /// Returns the time of the data that the ring holds.
+  uint64_t held_ns() const { return ns - std::min(ns, idle_ns); }
   friend bool operator==(const Reach&, const Reach&) = default;
 };
 
-/// Returns the time at the session's end in which nothing was written, by the newest event of the
-/// trace and how often there are events, ns.
-uint64_t IdleEndOf(const TraceFacts& facts, const TimeSpan& session);
+/// Returns the time at the session's end in which nothing was written, by its newest event and by
+/// how often there are events, ns.
+uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session);
 
 /// Returns the time that a ring holds at the mean rate of the session; nullopt if nothing was
 /// written.
