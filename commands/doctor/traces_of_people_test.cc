@@ -100,7 +100,10 @@ constexpr Kind kKinds[] = {
     {"java-heap-dump-unfinished", "data_loss", "its end is missing"},
     {"perf-with-a-sample-skipped", "info", "1 of 500 samples has no callstack"},
     {"file-without-the-sessions-end", "warning", "The file is cut off at 30.190 s"},
+    {"text-after-the-statistics", "info", "Only the last 1 min 39 s of 10 min 0 s are left of"},
+    {"heap-profiles-of-two-processes", "error", "pid 101 was refused"},
     {"tool-with-uuid", "ok", "A tool wrote the file"},
+    {"tool-with-config", "ok", "A tool wrote the file"},
     {"tool-with-a-clock-without-snapshot", "error", "cannot place 40 packets in time"},
     {"tool-with-times-of-two-clocks", "warning", "older than all others"},
 };
@@ -146,6 +149,8 @@ TEST(TracesOfPeople, TheCauseAndTheRemedyFitTheTrace) {
       << "the ring of the headline";
   EXPECT_THAT(LineOf("java-heap-dump-unfinished", "Change"), HasSubstr("longer duration_ms"))
       << "the buffer lost nothing";
+  EXPECT_EQ(LineOf("heap-profiles-of-two-processes", "Change"),
+            "End the other session, and record again.");
   EXPECT_THAT(LineOf("tool-with-times-of-two-clocks", "Change"), HasSubstr("of one clock"));
   EXPECT_THAT(LineOf("tool-with-a-clock-without-snapshot", "Change"), HasSubstr("The tool has to"));
 }

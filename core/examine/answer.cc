@@ -333,7 +333,11 @@ class AnswerBuilder {
   Sentence ChangeOf(const Finding& headline, const std::vector<Finding>& findings) const {
     std::vector<ConfigChange> changes;
     for (const Finding& finding : findings)
-      if (finding.rule == headline.rule || (IsOfLosses(finding) && IsOfLosses(headline)))
+      // Of a rule with several remedies, only those of the same are against the headline.
+      if ((finding.rule == headline.rule &&
+           (finding.remedy.text == headline.remedy.text ||
+            std::string_view(finding.rule->id).starts_with("config."))) ||
+          (IsOfLosses(finding) && IsOfLosses(headline)))
         for (const ConfigChange& change : finding.changes)
           if (!Contains(changes, change.path, &ConfigChange::path)) changes.push_back(change);
     return ChangesText(changes, examined_.subject.sizes);

@@ -703,6 +703,29 @@ TEST(Changes, APeriodIsATenthOfTheTimeWithData) {
   EXPECT_NE(FindRule(ExamineTrace(facts), "config.clear_period"), nullptr);
 }
 
+// The ring has a few packets that are older than the first repetition of the state in it.
+TEST(State, AFewPacketsBeforeItsFirstRepetitionAreNoLoss) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = GoodConfig().text();
+  facts.sequences[0].all.span = TimeSpan{5'000'000'000, 10'000'000'000};
+  facts.sequences[0].needing = 100;
+  facts.sequences[0].skipped = 2;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "state.unusable")->harm, Harm::kInfo);
+  facts.sequences[0].skipped = 40;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "state.unusable")->harm, Harm::kDataLoss);
+}
+
+TEST(ExamineConfig, ATriggerModeWithoutATriggerIsNamed) {
+  const Message triggers = Message()
+                               .Uint(proto::TraceConfig::TriggerConfig::kTriggerMode, 2)
+                               .Uint(proto::TraceConfig::TriggerConfig::kTriggerTimeoutMs, 1000);
+  const Examination examination =
+      ExamineConfig(GoodConfig().Inner(proto::TraceConfig::kTriggerConfig, triggers).text());
+  ASSERT_NE(FindRule(examination, "config.ignored"), nullptr);
+  EXPECT_THAT(FindRule(examination, "config.ignored")->remedy.text, HasSubstr("triggers {"));
+}
+
 TEST(Changes, OfOneLineTheWorstFindingsChangeCounts) {
   Examination diagnosis;
   diagnosis.findings.resize(2);

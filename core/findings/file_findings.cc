@@ -235,6 +235,14 @@ void ExamineEnd(Examiner& examiner) {
       AddAfterStats(examiner, after_stats);
     ExamineLength(examiner);
     ExamineBeginning(examiner);
+    if (facts.has_more_bytes)
+      examiner.Add("trace.after_stats",
+                   "Bytes that are no packet follow the service's last statistics: nothing of the "
+                   "session is missing.",
+                   {.cause = "A copy or a script added them to the file.",
+                    .proof = "The file ends within what would be a packet, after the service's "
+                             "events and statistics of the session's end.",
+                    .remedy = "None is needed: trace processor leaves them out."});
   }
   constexpr uint32_t kCompactions = 22;  // of a change of V2 that is in no release
   for (const auto& [place, value] : facts.unknown_counters)

@@ -232,12 +232,10 @@ const PacketKind& KindOf(uint32_t content) {
 }
 
 bool IsOfService(const TracePacketView& packet) {
-  if (KindOf(packet.content).is_of_service && packet.content != TracePacket::kTraceUuid)
-    return true;
+  if (KindOf(packet.content).is_of_service) return true;
   // Contents of these kinds do not show their writer; all of the service's packets have its uid.
   return packet.uid && packet.sequence_id <= kServiceSequenceId &&
          (packet.content == 0 || packet.content == TracePacket::kClockSnapshot ||
-          packet.content == TracePacket::kTraceUuid ||
           packet.content == TracePacket::kExtensionDescriptor);
 }
 

@@ -147,6 +147,7 @@ struct TraceFacts : MachineFacts {
   uint64_t file_bytes = 0;       // of the session in the file; 0: not known
   uint64_t largest_packet = 0;   // bytes
   bool is_cut_off = false;       // it ends within a packet
+  bool has_more_bytes = false;   // that are no packet, after all of the session
   std::vector<ImportError> errors;  // the first kMaxErrors
   uint64_t error_count = 0;
 
@@ -212,8 +213,14 @@ struct TraceFacts : MachineFacts {
   bool HasFinalStats() const {
     return stats_packets > 0 && (is_clone || packets_after_stats == appended_packets());
   }
-  /// Returns true if a tool or a library wrote the trace: nothing of it is from the service.
-  bool IsOfTool() const { return service_packets == 0 && trusted_packets == 0 && data_packets > 0; }
+  /// Returns true if all of the session is there: the service's event at its end, and then the
+  /// statistics.
+  bool HasEnd() const { return HasFinalStats() && lifetime && lifetime->length_ns() > 0; }
+  /// Returns true if a tool or a library wrote the trace: no packet has a field that the service
+  /// adds to each, and none is of those that only a service has a reason to write.
+  bool IsOfTool() const {
+    return trusted_packets == 0 && data_packets > 0 && stats_packets == 0 && !lifetime;
+  }
 
   void AddError(uint64_t offset, std::string what) {
     ++error_count;
