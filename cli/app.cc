@@ -159,6 +159,18 @@ std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) 
   return std::nullopt;
 }
 
+/// Returns true if both the config and another input are standard input, which has one of them.
+bool ReadsTwoFromStandardInput(const CLI::App& app) {
+  const auto is_stream = [](const CLI::Option* option) {
+    return std::ranges::find(option->results(), "-") != option->results().end();
+  };
+  const CLI::Option* const config = app.get_option_no_throw("--config");
+  return config != nullptr && is_stream(config) &&
+         std::ranges::any_of(app.get_options(), [&](const CLI::Option* option) {
+           return option->get_positional() && is_stream(option);
+         });
+}
+
 /// An option with too few or too many values, in our words.
 std::string WordsOf(const CLI::ArgumentMismatch& error, const CLI::App& app) {
   const std::string text = error.what();
@@ -196,6 +208,9 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
       return tl::unexpected(UsageError(WordsOf(*mismatch, app), see_help));
     return tl::unexpected(UsageError(error.what(), see_help));
   }
+  if (ReadsTwoFromStandardInput(app))
+    return tl::unexpected(UsageError("the input and --config cannot both be standard input",
+                                     "name a file for one of them"));
   return true;
 }
 

@@ -73,6 +73,7 @@ TEST(Usage, IsExplainedInALineWithStatus2) {
       {"missing_argument", {"info"}, "LOG is required (see 'ringscope help info')"},
       {"missing_value", {"import", "x", "-o"}, "--output needs a value: FILE"},
       {"too_many_arguments", {"info", "a", "b"}, "'b' is one argument too many"},
+      {"one_input_for_two", {"gaps", "--config", "-", "-"}, "cannot both be standard input"},
       {"bad_size", {"replay", "--size", "1=12q", "x"}, "--size: '12q' is not a size"},
       {"bad_buffer", {"replay", "--size", "70000=1k", "x"}, "0 to 65535"},
       {"bad_reads", {"replay", "--reads", "often", "x"}, "every=5s"},
@@ -154,6 +155,13 @@ TEST(App, FileInPlaceOfACommand_IsToldWhatIsWrongWithIt) {
   EXPECT_EQ(RunTool({"--all", trace}).out, RunTool({"doctor", "--all", trace}).out);
   const std::string log = std::string(RS_TESTDATA) + "/captures/discard-v2/session.ops.jsonl.zst";
   EXPECT_THAT(WithoutLineBreaks(RunTool({log}).out), HasSubstr(" were lost"));
+  // All that examine a log replay it as they are asked to.
+  for (const std::vector<std::string>& args : {std::vector<std::string>{log, "--engine", "v1"},
+                                               {"gaps", log, "--engine", "v1"},
+                                               {"report", "--quick", log, "--engine", "v1"}})
+    EXPECT_THAT(RunTool(args).out, HasSubstr("v1")) << args.front();
+  EXPECT_THAT(RunTool({"advise", log}).out, HasSubstr("TRACE_BUFFER_V2"));
+  EXPECT_THAT(RunTool({"advise", log, "--engine", "v1"}).out, Not(HasSubstr("TRACE_BUFFER_V2")));
   EXPECT_THAT(RunTool({"no-such-file"}).err,
               HasSubstr("there is no command and no file 'no-such-file'"));
   for (const char* name : {"no-such.tblog", "./no-such", "no/such"}) {

@@ -39,10 +39,7 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
       "Check this trace config, as text (.pbtxt) or binary, if no input is named; replay a log as "
       "if its session had had it; - reads standard input");
   AddSession(app, args.session);
-  AddParsed(
-      app, "--reads", args.choices.reads, ParseReads, ReadsType(),
-      "When to read the buffers of a log, as in 'ringscope replay': like=TRACE as the service "
-      "did for that trace");
+  AddReplayOptions(app, args.choices, {.config = false});
   InGroup(app, kOutputGroup);
   AddParsed(app, "--rule", args.rule, ParseRule, "RULE", "Report only what this rule finds");
   AddFlag(app, "--all", args.all,

@@ -79,7 +79,7 @@ constexpr Kind kKinds[] = {
      "shm_size_kb: 4096"},
     {"three-events-older-than-the-session", "warning",
      "3 events are 11 min 40 s older than the session's start."},
-    {"log-events-before-time-0", "error", "1 (events with a time before 0"},
+    {"log-events-before-time-0", "info", "1 event was written before the device booted"},
     {"old-service-ends-early", "info", "The events end at 4.910 s"},
     {"hole-flush-period-is-ignored", "data_loss", "No event is left from 4.0 ms to 8 min 20 s.",
      "buffers[0].size_kb 4096 -> 131072"},
@@ -90,6 +90,22 @@ constexpr Kind kKinds[] = {
     {"device-slept", "info", "There is no event from 4.950 s to 52.000 s"},
     {"clone-of-a-ring-of-gigabytes", "info", "Only the last 9.930 s of 1 h 23 min are left."},
     {"full-memory-of-an-app", "data_loss", "Packets are missing at 10 places"},
+    {"full-memory-of-one-of-two-apps", "data_loss",
+     "The writer of sequence 3 (pid 700/t3) dropped 12 packets or more"},
+    {"ring-of-android-9", "info", "Only the last 4.980 s of 1 min 0 s are left."},
+    {"ring-with-repeated-state", "info", "Only the last 9.999 s of 1 min 0 s are left."},
+    {"power-rails-with-descriptor", "ok", "Nothing is wrong"},
+    {"log-messages-before-the-session", "info", "8 min 20 s older than the session's start"},
+    {"java-heap-dump", "ok", "Nothing is wrong"},
+    {"java-heap-dump-unfinished", "data_loss", "its end is missing"},
+    {"perf-with-a-sample-skipped", "info", "1 of 500 samples has no callstack"},
+    {"file-without-the-sessions-end", "warning", "The file is cut off at 30.190 s"},
+    {"text-after-the-statistics", "info", "Only the last 1 min 39 s of 10 min 0 s are left of"},
+    {"heap-profiles-of-two-processes", "error", "pid 101 was refused"},
+    {"tool-with-uuid", "ok", "A tool wrote the file"},
+    {"tool-with-config", "ok", "A tool wrote the file"},
+    {"tool-with-a-clock-without-snapshot", "error", "cannot place 40 packets in time"},
+    {"tool-with-times-of-two-clocks", "warning", "older than all others"},
 };
 
 std::string PathOf(const std::string& name) { return std::string(RS_TESTDATA) + "/traces/" + name; }
@@ -127,6 +143,16 @@ TEST(TracesOfPeople, TheCauseAndTheRemedyFitTheTrace) {
   EXPECT_EQ(LineOf("device-slept", "Why"),
             "The device slept for 40.000 s of the session, by its clocks.");
   EXPECT_EQ(LineOf("clone-of-a-ring-of-gigabytes", "Size"), "") << "no buffer can be so large";
+  EXPECT_THAT(LineOf("ring-of-android-9", "Stages"), HasSubstr("buffers[0] overwrote about 11 MiB"))
+      << "its service counted chunks";
+  EXPECT_THAT(LineOf("plain-ring-of-track-events", "Why"), HasSubstr("buffers[1]: "))
+      << "the ring of the headline";
+  EXPECT_THAT(LineOf("java-heap-dump-unfinished", "Change"), HasSubstr("longer duration_ms"))
+      << "the buffer lost nothing";
+  EXPECT_EQ(LineOf("heap-profiles-of-two-processes", "Change"),
+            "End the other session, and record again.");
+  EXPECT_THAT(LineOf("tool-with-times-of-two-clocks", "Change"), HasSubstr("of one clock"));
+  EXPECT_THAT(LineOf("tool-with-a-clock-without-snapshot", "Change"), HasSubstr("The tool has to"));
 }
 
 // A period of a day or more is a plain ring: trace processor counts no bytes of a long trace.

@@ -112,7 +112,7 @@ struct ExaminedLog {
     for (const StaleSequence& stale : examination.log->gaps.stale) {
       std::vector<TrackSlice> slices;
       for (const StaleEvent& event : stale.events) {
-        const auto time_ns = static_cast<int64_t>(event.time_ns);
+        const int64_t time_ns = SignedNs(event.time_ns);
         TrackSlice& slice = slices.emplace_back(TrackSlice{
             .from_ns = time_ns,
             .to_ns = time_ns,
@@ -121,7 +121,7 @@ struct ExaminedLog {
             .flow = ++flow});
         if (event.cpu) slice.args.push_back({"cpu", uint64_t{*event.cpu}});
         TrackSlice commit = slice;
-        commit.from_ns = commit.to_ns = time_ns + static_cast<int64_t>(event.delay_ns);
+        commit.from_ns = commit.to_ns = SignedNs(event.time_ns + event.delay_ns);
         commit.name = "commit of what is stale";
         commit.ends_flow = true;
         slices.push_back(std::move(commit));

@@ -160,8 +160,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context&
 bool Keeps(const GapsArgs& args, const Examination& examination, const Hole& hole) {
   const int64_t start_ns = examination.subject.time.value_or(TimeSpan()).first_ns;
   const auto at = [&](const TimePoint& point) {
-    return static_cast<int64_t>(
-        std::min(point.Absolute(static_cast<uint64_t>(start_ns)), uint64_t{INT64_MAX}));
+    return SignedNs(point.Absolute(static_cast<uint64_t>(start_ns)));
   };
   if (args.filter.from && hole.span.last_ns < at(*args.filter.from)) return false;
   if (args.filter.to && hole.span.first_ns > at(*args.filter.to)) return false;

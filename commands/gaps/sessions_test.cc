@@ -127,6 +127,7 @@ TEST(SmallSessions, Patchwrong_IsReported) {
   const Json session = GapsOf("patchwrong");
   ASSERT_EQ(session["wrong_patches"].size(), 1u);
   EXPECT_EQ(session["wrong_patches"][0]["chunk"], "1:1#0");
+  EXPECT_EQ(FindingsOf("patchwrong")["verdict"], "1 patch changed what its writer had completed.");
   EXPECT_THAT(session["gaps"], IsEmpty());
 }
 

@@ -190,7 +190,8 @@ std::string GraphText(const GraphReport& report, size_t width) {
     legend.push_back(fmt::format("{} {}", RowOf(tone).sign, RowOf(tone).text));
   legend.emplace_back("┐┤┘ a packet continues in the next chunk");
   legend.emplace_back("! broken: the next chunk does not continue it");
-  text += "\n" + Wrap(Joined(legend, "; "), size_t{0}, width) + "\n";
+  text += "\n";
+  if (!report.graphs.empty()) text += Wrap(Joined(legend, "; "), size_t{0}, width) + "\n";
   if (const std::string closing = report.ClosingText(); !closing.empty())
     text += Wrap(closing, size_t{0}, width) + "\n";
   return text;

@@ -45,7 +45,7 @@ class GraphPicture {
   std::string Draw() {
     const std::string path = Printable(report_.outcome.path);
     DrawText(path, "title", 22);
-    DrawLegend();
+    if (!report_.graphs.empty()) DrawLegend();
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
     DrawText(report_.ClosingText(), "soft", 14);
     return svg_.Finish(kInnerWidth + 2 * kMargin, y_ + kMargin, "chunks of " + path, SvgStyle());

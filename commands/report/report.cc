@@ -35,6 +35,7 @@ const OutputKind kPageOutput = {
 
 struct ReportArgs {
   SessionSelection input;
+  ReplayChoices choices;
   std::string output;  // empty: standard output
   bool force = false;
   bool quick = false;
@@ -344,6 +345,7 @@ std::string Page::Text(const std::string& input) const {
 void SetUp(CLI::App& app, ReportArgs& args) {
   AddLogs(app, args.input.paths, Traces::kExamined);
   AddSession(app, args.input.only);
+  AddReplayOptions(app, args.choices);
   InGroup(app, kOutputGroup);
   AddText(app, "-o,--output", args.output, kFileType,
           "Write to this file; - for standard output (needed on a terminal)");
@@ -359,7 +361,7 @@ Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions
   LogExaminations examinations(sessions);
   const auto add_session = [&]() -> Result<ExitCode> {
     DescribedKinds kinds;
-    ExaminedSession session(context, sessions, {}, &kinds);
+    ExaminedSession session(context, sessions, args.choices, &kinds);
     const auto& events = session.run().Add<EventMarks>();
     RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
     ShownGaps shown(examination, {}, kinds);
@@ -383,7 +385,7 @@ Status ShowLog(const ReportArgs& args, Context& context, SessionReader& sessions
   page.code = Worse(page.code, code.value_or(ExitCode::kClean));
   page.Add("info", code ? Result<Json>(info.Take()) : tl::unexpected(code.error()));
   page.Add("advise", advice.Take());
-  if (!args.quick) page.Add("sweep", SweepDocument(context, args.input));
+  if (!args.quick) page.Add("sweep", SweepDocument(context, args.input, args.choices));
   return {};
 }
 
@@ -413,7 +415,7 @@ Result<ExitCode> RunReport(const ReportArgs& args, Context& context) {
     RS_RETURN_IF_ERROR(InFile(paths.front(), ShowLog(args, silent, sessions, page)));
   } else {
     RS_ASSIGN_OR_RETURN(const ExaminedInputs examined,
-                        ExamineInputs(silent, paths, {}, args.input.only));
+                        ExamineInputs(silent, paths, args.choices, args.input.only));
     page.Add(examined.examinations);
   }
   RS_RETURN_IF_ERROR(file->Write(page.Text(input)));

@@ -66,6 +66,10 @@ Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome)
       changes.push_back({path + "size_kb", std::to_string((buffer.size + 1023) / 1024), "", false});
     if (choice.policy)
       changes.push_back({path + "fill_policy", ConfigName(buffer.policy), "", false});
+    if (choice.engine)
+      changes.push_back({path + "experimental_mode",
+                         buffer.engine.starts_with("v2") ? "TRACE_BUFFER_V2" : "MODE_UNSPECIFIED",
+                         "", false});
   }
   return ChangedConfig(text, changes);
 }
@@ -388,9 +392,9 @@ Result<Examinations> ExamineInput(Context& context, const std::string& path,
     return ExamineOther(std::move(source), start, session);
   if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
   if (ChoosesAnything(choices) || !choices.config.empty())
-    context.console.Warn(
-        fmt::format("{}: --reads and --config are not used: only a log can be replayed with them",
-                    Printable(path)));
+    context.console.Warn(fmt::format(
+        "{}: the options of a replay are not used: only a log can be replayed with them",
+        Printable(path)));
   RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
   // Other commands need packets.
   if (!is_empty)

@@ -43,10 +43,11 @@ void PrintFinding(Report& report, size_t number, const Finding& finding, bool in
   PrintPart(report, "Proof:", finding.proof);
   PrintPart(report, "Remedy:", finding.remedy);
   for (const ConfigChange& change : finding.changes)
-    report.Paragraph(Printable(fmt::format("{}: {}{}{}{}", change.path, change.value,
-                                           change.reason.empty() ? "" : "  # ", change.reason,
-                                           change.is_estimate ? " (an estimate)" : "")),
-                     std::string(kPartIndent + 9, ' '));
+    report.Paragraph(
+        Printable(fmt::format("{}{}: {}{}{}{}", change.is_alternative ? "or " : "", change.path,
+                              change.value, change.reason.empty() ? "" : "  # ", change.reason,
+                              change.is_estimate ? " (an estimate)" : "")),
+        std::string(kPartIndent + 9, ' '));
 }
 
 /// Returns how many of these are printed: one more takes the line that would say that it is left

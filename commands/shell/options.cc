@@ -348,6 +348,13 @@ Result<ConfigFile> ReadConfigFile(std::unique_ptr<ByteSource> source) {
     const bool is_unknown = error.message.find("has no field named") != std::string::npos;
     if (is_unknown && !error.hint.starts_with("did you mean"))
       error.hint = "a field of a later Perfetto can be left out, unless it is about buffers";
+    const std::string before = config.text.substr(0, config.text.find('{'));
+    if (before.starts_with("\xEF\xBB\xBF"))
+      error.hint = "the text begins with a byte order mark: save it as UTF-8 without one";
+    else if (before.find("<<") != std::string::npos)
+      error.hint = "a shell command is around the config, which is what is between its EOF lines";
+    else if (error.message.ends_with("found '/'"))
+      error.hint = "comments begin with #";
     return tl::unexpected<Error>(std::move(error));
   }
   config.bytes = *std::move(bytes);

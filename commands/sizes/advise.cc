@@ -14,24 +14,27 @@ namespace {
 
 struct AdviseArgs {
   SessionSelection input;
+  ReplayChoices choices;            // with the config to be changed
   std::optional<uint64_t> keep_ns;  // absent: nothing is to be overwritten
-  std::string config;               // to be changed, as text; empty: none
   Format format = Format::kText;    // kDiff: a patch of the config
   std::string output;               // the changed config; empty: none is written
   bool force = false;
 
-  bool is_about_replays() const { return keep_ns || !config.empty(); }
+  bool is_about_replays() const {
+    return keep_ns || ChoosesAnything(choices) || !choices.config.empty();
+  }
   /// Returns true if the config, or a patch of it, is all that is printed.
   bool prints_config() const { return format == Format::kDiff || output == "-"; }
 };
 
 void SetUp(CLI::App& app, AdviseArgs& args) {
+  AddReplayOptions(app, args.choices, {.config = false});
   InGroup(app, "Goal");
   AddParsed(app, "--keep", args.keep_ns, ParsePositiveDuration, "TIME",
             "How far back each sequence should reach, like 30s (default: the whole log)");
   InGroup(app, kOutputGroup);
   AddText(
-      app, "--config", args.config, kFileType,
+      app, "--config", args.choices.config, kFileType,
       "The session's trace config as text (.pbtxt): all of it is printed, with the changes "
       "marked. The file also gives the buffers of a log that was recorded without its consumer");
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kDiff});
@@ -113,8 +116,9 @@ Result<bool> WriteConfig(const AdviseArgs& args, const Examination& examination,
     return false;
   }
   if (args.format == Format::kDiff)
-    context.console.Print(PatchOf(args.config.empty() ? "config.pbtxt" : args.config,
-                                  examination.own_config, *examination.changed_config));
+    context.console.Print(
+        PatchOf(args.choices.config.empty() ? "config.pbtxt" : args.choices.config,
+                examination.own_config, *examination.changed_config));
   if (args.output.empty()) return true;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kConfigOutput, args.force));
@@ -148,10 +152,10 @@ Table BufferTable(const Examination& examination) {
 /// Advice on the session that `sessions` is at.
 Result<ExitCode> AdviseOnSession(const AdviseArgs& args, SessionReader& sessions, Report& out,
                                  Context& context) {
-  ReplayChoices choices;
-  choices.config = args.config;
-  ExaminedSession session(context, sessions, choices);
+  ExaminedSession session(context, sessions, args.choices);
   RS_ASSIGN_OR_RETURN(const Examination examination, session.Examine(args.keep_ns));
+  if (!args.output.empty() || args.format == Format::kDiff)
+    RS_RETURN_IF_ERROR(ExpectNoFurtherSession(sessions, "a config"));
   RS_ASSIGN_OR_RETURN(const bool is_written, WriteConfig(args, examination, context));
   if (args.prints_config()) return is_written ? ExitCode::kNotice : ExitCode::kClean;
   return ReportAdvice(examination, args.keep_ns, out);
@@ -175,9 +179,6 @@ Result<ExitCode> AdviseOnTraces(const AdviseArgs& args, Context& context) {
 }
 
 Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Context& context) {
-  if (args.config == "-" && args.input.IsReadOnce())
-    return Fail(ErrorCode::kUsage, "the log and --config cannot both be standard input", {},
-                "name a file for one of them");
   RS_RETURN_IF_ERROR(sessions.recording().Spool());
   Report out(context.console, args.prints_config() ? Format::kText : args.format, "advise");
   const auto advise = [&] { return AdviseOnSession(args, sessions, out, context); };

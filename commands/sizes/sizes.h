@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "commands/session/replay_run.h"
 #include "commands/session/session_reader.h"
 #include "commands/shell/command.h"
 #include "commands/view/report.h"
@@ -19,9 +20,11 @@ namespace ringscope {
 void PrintSweep(Report& out, const SweepReport& report);
 /// The result for programs.
 Json SweepJson(const SweepReport& report);
-/// Sweeps the sessions of an input as 'ringscope sweep' does without options, and returns what it
+/// Sweeps the sessions of an input as 'ringscope sweep' does without sizes, and returns what it
 /// prints for programs.
-Result<Json> SweepDocument(Context& context, const SessionSelection& input);
+/// @param choices its engine, policy, reads and config are those of all sizes
+Result<Json> SweepDocument(Context& context, const SessionSelection& input,
+                           const ReplayChoices& choices);
 /// Rows of CSV; the first columns are the same for all tools that compare sizes.
 /// @param report nullptr for their titles
 std::string SweepCsv(const SweepReport* report);

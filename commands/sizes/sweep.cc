@@ -182,14 +182,21 @@ Status AddRange(std::string_view text, size_t dots, std::vector<uint64_t>& sizes
 
 }  // namespace
 
-Result<Json> SweepDocument(Context& context, const SessionSelection& input) {
+Result<Json> SweepDocument(Context& context, const SessionSelection& input,
+                           const ReplayChoices& choices) {
+  SweepArgs args;
+  args.config = choices.config;
+  if (const auto& engine = choices.session.all.engine) args.choices.engines = {*engine};
+  if (const auto& policy = choices.session.all.policy) args.choices.policies = {*policy};
+  if (choices.reads.mode != ReadsMode::kAuto && choices.reads.like.empty())
+    args.choices.reads = {{std::string(Name(choices.reads.mode)), choices.reads}};
   Json document = JsonDocument("sweep");
   const auto add = [&](const SweepReport& report) -> Status {
     document["sessions"].push_back(SweepJson(report));
     return {};
   };
   SessionReader sessions(context, input, "reading");
-  RS_RETURN_IF_ERROR(SweepSessions({}, sessions, context, add));
+  RS_RETURN_IF_ERROR(SweepSessions(args, sessions, context, add));
   return document;
 }
 

@@ -83,7 +83,7 @@ inline void ListFields(JsonFieldWriter& io, const LogMoment& moment) {
 
 inline void ListFields(JsonFieldWriter& io, const ConfigChange& change) {
   io("path", change.path, "was", change.was, "value", change.value, "reason", change.reason,
-     "is_estimate", change.is_estimate);
+     "is_estimate", change.is_estimate, "alternative", change.is_alternative);
 }
 
 template <typename T>

@@ -831,8 +831,7 @@ Result<std::unique_ptr<Engine>> CreateV1Engine(const EngineConfig& config) {
   constexpr uint64_t kLimit = (uint64_t{1} << 32) - 16;
   if (config.size == 0 || config.size > kLimit || config.size % 16 != 0)
     return Fail(ErrorCode::kLimit,
-                fmt::format("a v1 buffer has 16 to {} bytes, a multiple of 16, not {}", kLimit,
-                            config.size));
+                "a v1 buffer has at least 16 bytes, at most 4 GiB less 16, and a multiple of 16");
   ZeroedStorage storage = AllocateZeroed(config.size);
   if (storage == nullptr)
     return Fail(ErrorCode::kLimit, fmt::format("no memory for a buffer of {} bytes", config.size));

@@ -886,8 +886,7 @@ static_assert(std::is_nothrow_move_constructible_v<v2::State>);
 Result<v2::State> MakeState(const V2Rules& rules, const EngineConfig& config) {
   constexpr uint64_t kLimit = (uint64_t{1} << 32) - kPageBytes;
   if (config.size == 0 || config.size > kLimit)
-    return Fail(ErrorCode::kLimit,
-                fmt::format("a v2 buffer has 1 to {} bytes, not {}", kLimit, config.size));
+    return Fail(ErrorCode::kLimit, "a v2 buffer has at least 1 byte, and at most 4 GiB less 4 KiB");
   v2::State state;
   state.rules = rules;
   state.size = PagesUp(config.size);

@@ -50,7 +50,8 @@ Sentence ChangesText(const std::vector<ConfigChange>& changes,
         was = fmt::format("{} -> ", size / 1024);
         AddFigures(list.figures, Number("now." + change.path, size / 1024));
       }
-    texts.push_back(fmt::format("{} {}{}{}", change.path, was, change.value, estimate));
+    texts.push_back(fmt::format("{}{} {}{}{}", change.is_alternative ? "or " : "", change.path, was,
+                                change.value, estimate));
   }
   list.text = ShortList(texts, "further change");
   return list;
@@ -183,10 +184,13 @@ class AnswerBuilder {
         return std::string_view(finding.rule->id).starts_with(rules);
       });
     };
-    auto loss = first_of("buffer.overwritten");
-    if (loss == findings.end() || headline == nullptr ||
-        headline->rule->id != std::string_view("state.unusable"))
-      loss = first_of("buffer.");
+    auto loss = first_of("buffer.");
+    if (headline != nullptr && (headline->rule->id == std::string_view("state.unusable") ||
+                                headline->rule->id == std::string_view("buffer.overwritten")))
+      if (const auto ring = std::ranges::find_if(
+              findings, [&](const auto& finding) { return IsOfShortest(finding); });
+          ring != findings.end())
+        loss = ring;
     const bool is_other = headline != nullptr && loss != findings.begin() && !IsOfLosses(*headline);
     if (is_other) answer_.Add("Why", headline->cause);
     if (loss == findings.end()) return;
@@ -200,13 +204,27 @@ class AnswerBuilder {
       answer_.Add("Largest", LargestText());
   }
 
+  /// Returns the ring that reaches back least; nullopt: none is known.
+  std::optional<uint32_t> ShortestReach() const {
+    const auto shortest = std::ranges::min_element(
+        examined_.reach, {}, [](const auto& reach) { return reach.second.ns; });
+    return shortest == examined_.reach.end() ? std::nullopt : std::optional(shortest->first);
+  }
+  /// Returns true for what that ring overwrote.
+  bool IsOfShortest(const Finding& finding) const {
+    const auto shortest = ShortestReach();
+    return shortest && finding.rule->id == std::string_view("buffer.overwritten") &&
+           finding.where.text == BufferName(examined_.subject.facts, *shortest);
+  }
   /// Returns the finding of severity info that answers what is missing in a trace: nullptr: none.
   const Finding* NotedFinding() const {
     if (!examined_.trace) return nullptr;
     for (const Finding& finding : examined_.findings) {
       const std::string_view id = finding.rule->id;
+      if (id == "buffer.overwritten" && ShortestReach() && !IsOfShortest(finding)) continue;
       if (id == "buffer.overwritten" || (id == "trace.short" && finding.weight > 0) ||
-          id.starts_with("ftrace.") || id.starts_with("order."))
+          id.starts_with("ftrace.") || id.starts_with("order.") || id == "heap.profile" ||
+          id.starts_with("perf."))
         return &finding;
     }
     return nullptr;
@@ -214,11 +232,8 @@ class AnswerBuilder {
   /// "Only the last 10.0 s of 1 h 0 min are left." of a ring, else the finding.
   Sentence NotedHeadline(const Finding& noted) const {
     if (noted.rule->id == std::string_view("buffer.overwritten")) {
-      const std::pair<const uint32_t, Reach>* shortest = nullptr;
-      for (const auto& reach : examined_.reach)
-        if (shortest == nullptr || reach.second.ns < shortest->second.ns) shortest = &reach;
-      if (shortest != nullptr)
-        if (const Sentence left = LeftText(examined_, shortest->first); !left.empty())
+      if (const auto shortest = ShortestReach())
+        if (const Sentence left = LeftText(examined_, *shortest); !left.empty())
           return Say("{}.", left);
     }
     return StandaloneText(noted);
@@ -257,8 +272,7 @@ class AnswerBuilder {
       if (findings.front().rule->id != std::string_view("state.unusable") ||
           (examined_.trace && examined_.trace->IsOfTool()))
         return StandaloneText(findings.front());
-      const auto& reach = examined_.reach;
-      return UnusableHeadline(reach.empty() ? std::nullopt : std::optional(reach.begin()->first));
+      return UnusableHeadline(ShortestReach());
     }
     if (!examined_.trace)
       return findings.empty() ? "No rule finds a problem in this config."
@@ -331,7 +345,11 @@ class AnswerBuilder {
   Sentence ChangeOf(const Finding& headline, const std::vector<Finding>& findings) const {
     std::vector<ConfigChange> changes;
     for (const Finding& finding : findings)
-      if (finding.rule == headline.rule || (IsOfLosses(finding) && IsOfLosses(headline)))
+      // Of a rule with several remedies, only those of the same are against the headline.
+      if ((finding.rule == headline.rule &&
+           (finding.remedy.text == headline.remedy.text ||
+            std::string_view(finding.rule->id).starts_with("config."))) ||
+          (IsOfLosses(finding) && IsOfLosses(headline)))
         for (const ConfigChange& change : finding.changes)
           if (!Contains(changes, change.path, &ConfigChange::path)) changes.push_back(change);
     return ChangesText(changes, examined_.subject.sizes);
@@ -386,7 +404,9 @@ Sentence LeftText(const Examination& examination, uint32_t buffer) {
   return Say("Only {}the last {} of {} are left{}", reach->second.is_estimate ? "about " : "",
              Time("left_ns", reach->second.ns),
              Time("duration_ns", examination.subject.time->length_ns()),
-             examination.subject.sizes.size() < 2 ? "" : fmt::format(" of buffers[{}]", buffer));
+             examination.subject.sizes.size() < 2
+                 ? ""
+                 : " of " + BufferName(examination.subject.facts, buffer));
 }
 
 std::string ShortList(const std::vector<std::string>& texts, std::string_view further,

@@ -45,8 +45,8 @@ void SetSubject(const LogEvidence& log, Subject& subject) {
   subject.session = outcome.session;
   subject.is_only_session = outcome.is_only_session;
   if (outcome.first_time_ns)
-    subject.time = TimeSpan{static_cast<int64_t>(std::min(log.notes.start_ns(), outcome.end_ns())),
-                            static_cast<int64_t>(outcome.end_ns())};
+    subject.time = TimeSpan{SignedNs(std::min(log.notes.start_ns(), outcome.end_ns())),
+                            SignedNs(outcome.end_ns())};
   std::set<std::string> engines;
   for (const BufferOutcome& buffer : outcome.buffers) {
     engines.insert(buffer.engine);
@@ -61,6 +61,8 @@ ReplayFacts FactsForRules(const Examination& examination) {
   const LogEvidence& log = *examination.log;
   ReplayFacts facts;
   facts.session = examination.subject.time;
+  const RemedyList& remedies = examination.remedies;
+  facts.keeps_all = remedies.together && remedies.together->loses_nothing(remedies.now);
   facts.missed_flushes = MissedFlushes(log.outcome, log.notes);
   for (const BufferOutcome& buffer : log.outcome.buffers) {
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
@@ -132,6 +134,20 @@ std::vector<Finding> FindLosses(const Examination& examination) {
   }
   if (losses.waiting() > 0)
     add("log.waiting", losses.WaitingHeadline(), losses.waiting()).where = losses.Waiting();
+  if (const auto& wrong = log.gaps.wrong_patches; !wrong.empty()) {
+    const ChunkName& chunk = wrong.front().chunk;
+    Finding& finding = add(
+        "buffer.abi_violations",
+        Say("{} changed what {} writer had completed.",
+            Number("wrong_patches", wrong.size(), "patch"), wrong.size() == 1 ? "its" : "their"),
+        wrong.size());
+    finding.harm = Harm::kWarning;
+    finding.where = Say("{}chunk #{} of {}", wrong.size() == 1 ? "" : "first in ", Raw(chunk.chunk),
+                        log.notes.NameOf(chunk.sequence));
+    finding.cause =
+        "A patch is only for the last fragment of its chunk, while its packet continues in the "
+        "next one.";
+  }
   const Sentence signs = losses.Signs();
   if (losses.losses() == 0 && losses.waiting() == 0 && !signs.empty())
     add("log.signs", losses.SignsHeadline(), 0).proof = signs;
@@ -167,12 +183,10 @@ std::vector<ConfigChange> Examination::changes() const {
              return !buffer.empty() && one.path.starts_with(buffer + ".");
            });
   };
-  const bool keeps_all = remedies.together && remedies.together->loses_nothing(remedies.now);
   for (const Finding& finding : findings)
     for (const ConfigChange& change : finding.changes)
-      if (!is_changed(change.path) && (!log || finding.harm > Harm::kInfo) &&
-          !(keeps_all && (finding.rule->id == std::string_view("state.unusable") ||
-                          finding.rule->id == std::string_view("config.clear_period"))))
+      if (!is_changed(change.path) && !change.is_alternative &&
+          (!log || finding.harm > Harm::kInfo))
         changes.push_back(change);
   return changes;
 }
@@ -217,7 +231,10 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
   for (const BufferGaps& buffer : log->gaps.buffers) {
     for (const SequenceGaps& sequence : buffer.sequences) sequences.push_back(&sequence);
     const BufferOutcome* const outcome = log->outcome.Find(buffer.id);
-    if (const auto reach = ReachOf(buffer, log->outcome.end_ns()); reach && outcome != nullptr)
+    if (const auto reach = examination.subject.time
+                               ? ReachOf(log->gaps, buffer, *examination.subject.time)
+                               : std::nullopt;
+        reach && outcome != nullptr)
       examination.reach[outcome->index] = *reach;
   }
   examination.account = AccountOf(sequences, log->notes, log->outcome, log->gaps.reports());

@@ -96,7 +96,9 @@ TEST(ExamineLog, WhatALogDoesNotRecordIsNoFinding) {
   EXPECT_THAT(of_log.unknown, Contains(HasSubstr("the log has no record of a final flush")));
   EXPECT_THAT(of_log.unknown, Not(Contains(HasSubstr("did no final flush"))));
   // Of a trace, both are known.
-  const Examination of_trace = ExamineTrace(facts);
+  TraceFacts trace = facts;
+  trace.service_version = "Perfetto v49.0";
+  const Examination of_trace = ExamineTrace(trace);
   EXPECT_NE(FindingOf(of_trace, "clock.no_snapshots"), nullptr);
   EXPECT_THAT(of_trace.unknown, Contains(HasSubstr("did no final flush")));
 }

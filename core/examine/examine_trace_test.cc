@@ -375,7 +375,6 @@ std::vector<Case> Cases() {
       {"order.late", [](TraceFacts& f) { f.late_events = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.negative_times = 5; }},
       {"packet.errors", [](TraceFacts& f) { f.content.Add("track_event_missing_timestamp"_stat, 5); }},
-      {"packet.unknown_values", [](TraceFacts& f) { f.content.Add("meminfo_unknown_keys"_stat, 8); }},
       {"config.discard_into_file",
        config(Message()
                   .Inner(proto::TraceConfig::kBuffers, BufferMessage(64, 2))
@@ -681,6 +680,63 @@ TEST(ExamineConfig, JudgesAConfigAlone) {
       ExamineConfig(Message().Inner(proto::TraceConfig::kBuffers, BufferMessage(0)).text());
   EXPECT_EQ(bad.answer.severity, Harm::kError);
   EXPECT_NE(FindRule(bad, "config.size"), nullptr);
+}
+
+// A size keeps all that was overwritten, with the state in it: no config needs both.
+TEST(Changes, OfASizeThatKeepsAllAndAPeriodTheSizeIsTaken) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = Message()
+                     .Inner(proto::TraceConfig::kBuffers, BufferMessage(64))
+                     .Inner(proto::TraceConfig::kDataSources, SourceMessage("track_event"))
+                     .text();
+  facts.sequences[0].needing = facts.sequences[0].skipped = 100;
+  facts.sequences[0].all.span = TimeSpan{5'000'000'000, 10'000'000'000};
+  const Examination examination = ExamineTrace(facts);
+  const auto changes = examination.changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].path, "buffers[0].size_kb");
+  EXPECT_THAT(examination.answer.change,
+              HasSubstr("(an estimate), or incremental_state_config.clear_period_ms 500"));
+}
+
+// What a ring holds is what was written, up to an end in which nothing was.
+TEST(Changes, APeriodIsATenthOfTheTimeWithData) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = GoodConfig().text();
+  facts.all.span = TimeSpan{0, 6'000'000'000};
+  facts.lifetime = TimeSpan{0, 10'000'000'000};
+  facts.sequences[0].all.span = TimeSpan{5'500'000'000, 6'000'000'000};
+  const Examination examination = ExamineTrace(facts);
+  EXPECT_EQ(examination.reach.at(0).ns, 4'500'000'000u);
+  EXPECT_EQ(examination.reach.at(0).held_ns(), 500'000'000u);
+  EXPECT_EQ(FindRule(examination, "config.clear_period"), nullptr);
+  facts.sequences[0].all.span = TimeSpan{5'950'000'000, 6'000'000'000};
+  EXPECT_NE(FindRule(ExamineTrace(facts), "config.clear_period"), nullptr);
+}
+
+// The ring has a few packets that are older than the first repetition of the state in it.
+TEST(State, AFewPacketsBeforeItsFirstRepetitionAreNoLoss) {
+  TraceFacts facts = GoodTrace();
+  Wrap(facts);
+  facts.config = GoodConfig().text();
+  facts.sequences[0].all.span = TimeSpan{5'000'000'000, 10'000'000'000};
+  facts.sequences[0].needing = 100;
+  facts.sequences[0].skipped = 2;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "state.unusable")->harm, Harm::kInfo);
+  facts.sequences[0].skipped = 40;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "state.unusable")->harm, Harm::kDataLoss);
+}
+
+TEST(ExamineConfig, ATriggerModeWithoutATriggerIsNamed) {
+  const Message triggers = Message()
+                               .Uint(proto::TraceConfig::TriggerConfig::kTriggerMode, 2)
+                               .Uint(proto::TraceConfig::TriggerConfig::kTriggerTimeoutMs, 1000);
+  const Examination examination =
+      ExamineConfig(GoodConfig().Inner(proto::TraceConfig::kTriggerConfig, triggers).text());
+  ASSERT_NE(FindRule(examination, "config.ignored"), nullptr);
+  EXPECT_THAT(FindRule(examination, "config.ignored")->remedy.text, HasSubstr("triggers {"));
 }
 
 TEST(Changes, OfOneLineTheWorstFindingsChangeCounts) {

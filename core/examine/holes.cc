@@ -99,13 +99,12 @@ class SequenceHoles {
 
   void AddUnusable(const UnusablePackets& unusable) {
     if (!unusable.from_ns || !unusable.to_ns) return;
-    holes_.push_back(
-        {.stage = Stage::kLeft,
-         .sequence = index_,
-         .span = {static_cast<int64_t>(*unusable.from_ns), static_cast<int64_t>(*unusable.to_ns)},
-         .is_unusable = true,
-         .packets = unusable.count.packets,
-         .what = UnusableText(unusable.count.packets)});
+    holes_.push_back({.stage = Stage::kLeft,
+                      .sequence = index_,
+                      .span = {SignedNs(*unusable.from_ns), SignedNs(*unusable.to_ns)},
+                      .is_unusable = true,
+                      .packets = unusable.count.packets,
+                      .what = UnusableText(unusable.count.packets)});
   }
 
   const Examination& examination_;
@@ -216,9 +215,10 @@ class TraceHoles {
          .buffer = index,
          .where = BufferName(examination_.subject.facts, index),
          .span = {session_.first_ns, session_.last_ns - reach_ns},
-         .bytes = stats.bytes_overwritten,
-         .what = fmt::format("overwritten: {} of {}{}", HumanSize(stats.bytes_overwritten),
-                             HumanSize(stats.bytes_written),
+         .bytes = stats.overwritten_bytes(),
+         .what = fmt::format("overwritten: {}{} of {}{}",
+                             stats.lacks_overwritten_bytes() ? "about " : "",
+                             HumanSize(stats.overwritten_bytes()), HumanSize(stats.bytes_written),
                              reach.is_estimate ? "; until when is an estimate" : "")});
   }
 
@@ -303,12 +303,13 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
     const BufferStats& stats = facts.buffers[i].stats;
     all[kCommit].places += stats.abi_violations;
     accounts.buffers[BufferName(config, i)][kBuffer] = {
-        {0, stats.bytes_overwritten},
+        {0, stats.overwritten_bytes()},
         0,
         stats.chunks_discarded,
         facts.buffers[i].has_stats && facts.HasFinalStats() &&
-            stats.bytes_overwritten + stats.chunks_discarded + stats.patches_failed == 0 &&
-            stats.unread_bytes() == 0};
+            stats.chunks_overwritten + stats.chunks_discarded + stats.patches_failed == 0 &&
+            stats.unread_bytes() == 0,
+        stats.lacks_overwritten_bytes()};
   }
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.is_of_producer()) continue;
@@ -344,7 +345,7 @@ StageAccounts AccountOf(const TraceFacts& facts, const TraceConfigFacts& config)
 
 void ReplayedPackets::OnPacketFate(const PacketAccount& account) {
   const GapPlace place = GapPlace::Of(account);
-  const auto time_ns = static_cast<int64_t>(times_->Of(account));
+  const auto time_ns = SignedNs(times_->Of(account));
   Sequence::Run& all = sequences_[account.sequence].all;
   if (all.count == 0 || place < all.first) all.first = place, all.first_ns = time_ns;
   all.last_ns = all.count++ == 0 ? time_ns : std::max(all.last_ns, time_ns);
@@ -352,7 +353,7 @@ void ReplayedPackets::OnPacketFate(const PacketAccount& account) {
 
 void ReplayedPackets::OnReturned(const PacketAccount& account, const SessionPacket& packet) {
   const GapPlace place = GapPlace::Of(account);
-  const auto time_ns = static_cast<int64_t>(times_->Of(account));
+  const auto time_ns = SignedNs(times_->Of(account));
   Sequence& sequence = sequences_[packet.packet->sequence];
   sequence.id = {packet.machine, packet.sequence_id};
   sequence.digest.Add(Joined(packet.packet->slices, joined_));

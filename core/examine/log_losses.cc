@@ -274,7 +274,7 @@ Sentence LogLosses::TimeFromStart(const char* name, uint64_t ns) const {
 }
 
 Sentence LogLosses::TimeOf(const char* name, uint64_t ns) const {
-  return Time(name, static_cast<int64_t>(ns) - static_cast<int64_t>(notes_.start_ns()));
+  return Time(name, SignedNs(ns) - SignedNs(notes_.start_ns()));
 }
 
 Sentence LogLosses::LostWhen() const {

@@ -72,8 +72,8 @@ class RemedyFinder {
     if (keep_ns_ && is_ring && *keep_ns_ > duration_ns_) return AddExtrapolated(*keep_ns_, outcome);
     const Remedy* const all = AddSize(buffer, outcome);
     if (all == nullptr || keep_ns_ || !is_ring) return;
-    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
-    if (!reach_ns || *reach_ns >= kUsualKeepNs) return;
+    const std::optional<Reach> reach = ReachOf(buffer);
+    if (!reach || reach->ns >= kUsualKeepNs) return;
     if (duration_ns_ > kUsualKeepNs)
       SetKeep(kUsualKeepNs, outcome, remedies_.emplace_back(Remedy(*all)));
     else if (duration_ns_ >= kShortestExtrapolatedNs)
@@ -185,19 +185,21 @@ class RemedyFinder {
         {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
   }
 
-  /// How far back from the session's end what is left of it reaches, ns.
-  std::optional<uint64_t> ReachNs(const BufferGaps& buffer) const {
-    const std::optional<Reach> reach = ReachOf(buffer, facts_.outcome.end_ns());
-    return reach ? std::optional(reach->ns) : std::nullopt;
+  std::optional<Reach> ReachOf(const BufferGaps& buffer) const {
+    const int64_t end_ns = SignedNs(facts_.outcome.end_ns());
+    return ringscope::ReachOf(facts_.gaps, buffer,
+                              {std::min(SignedNs(facts_.notes.start_ns()), end_ns), end_ns});
   }
 
   void AddClearState(const BufferGaps& buffer, const BufferOutcome& outcome) {
     uint64_t unusable = 0;
     for (const SequenceGaps& sequence : buffer.sequences)
       unusable += sequence.unusable.count.packets;
-    const std::optional<uint64_t> reach_ns = ReachNs(buffer);
-    if (unusable == 0 || !reach_ns || outcome.policy != FillPolicy::kRingBuffer) return;
-    Add(RemedyKind::kClearState, &outcome, unusable).reach_ns = reach_ns;
+    const std::optional<Reach> reach = ReachOf(buffer);
+    if (unusable == 0 || !reach || outcome.policy != FillPolicy::kRingBuffer) return;
+    Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
+    remedy.reach_ns = reach->ns;
+    remedy.idle_ns = reach->idle_ns;
   }
 
   /// The longest period that may do: the shortest time that a lost packet was in its buffer.
@@ -345,6 +347,7 @@ class RemedyFinder {
 
 /// Sets the period by which the state is to be repeated in a ring that reaches back so far.
 void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
+  reach_ns -= std::min(reach_ns, remedy.idle_ns);
   const ClearPeriod period = ClearPeriodFor(reach_ns, config);
   remedy.reach_ns = reach_ns;
   remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;

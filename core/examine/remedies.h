@@ -83,6 +83,7 @@ struct Remedy {
   std::optional<uint64_t> keep_ns;      // kSize: how far back it is to reach; absent: to the start
   uint64_t keep_from_ns = 0;            // kSize: what was committed by then is to be kept
   std::optional<uint64_t> reach_ns;     // kSize: how far back it does, by the replay
+  uint64_t idle_ns = 0;                 // kClearState: the end of the session without data
   uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes

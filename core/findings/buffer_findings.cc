@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,18 +60,18 @@ bool IsInSession(const Examiner& examiner, const std::optional<TimeSpan>& span) 
 void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_overwritten == 0) return;
-  const uint64_t all = stats.bytes_written;
+  const uint64_t all = stats.bytes_written, overwritten = stats.overwritten_bytes();
   Finding& finding = examiner.Add(
       "buffer.overwritten",
-      Say("{} of {} ({}) were overwritten before they were read.",
-          Size("bytes_overwritten", stats.bytes_overwritten), Size("bytes_written", all),
-          Share("share_overwritten", stats.bytes_overwritten, all)),
+      Say("{}{} of {} ({}) were overwritten before they were read.",
+          stats.lacks_overwritten_bytes() ? "About " : "", Size("bytes_overwritten", overwritten),
+          Size("bytes_written", all), Share("share_overwritten", overwritten, all)),
       {.where = BufferName(examiner.config, index),
        .proof = Say("The service counts {} overwritten of {} written; the buffer wrapped {}.",
                     Number("chunks_overwritten", stats.chunks_overwritten),
                     Number("chunks_written", stats.chunks_written, "chunk"),
                     Number("write_wrap_count", stats.write_wrap_count, "time")),
-       .weight = stats.bytes_overwritten});
+       .weight = overwritten});
   if (examiner.IsStreamed()) {
     RefuteLargerBuffer(examiner, index, finding);
     const uint64_t period = examiner.config.PeriodNs();
@@ -90,7 +91,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
         finding.what += Say(" No event is left {}.", SpanText(examiner, hole->span));
       // A read takes at most one buffer of data, so what was not overwritten shows the least number
       // of reads.
-      const uint64_t left = all - std::min(all, stats.bytes_overwritten);
+      const uint64_t left = all - std::min(all, overwritten);
       const uint64_t reads = 1 + left / (stats.buffer_size + 1);
       return AddLargerBuffer(examiner, index, std::max(stats.buffer_size * 2, all / reads),
                              "was full before it was read; to be tried", finding);
@@ -106,7 +107,7 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
                 Time("reach_ns", reach->ns), Time("file_write_period_ns", period)),
             {.where = BufferName(examiner.config, index),
              .proof = "Bytes written over the session's length, and the buffer's size.",
-             .weight = stats.bytes_overwritten}));
+             .weight = overwritten}));
     return;
   }
   // A ring that nobody reads during the session keeps the newest data: that is what it is for.
@@ -237,18 +238,6 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
     finding.changes.push_back(std::move(change));
   }
   return true;
-}
-
-/// Returns true if the statistics of all buffers prove that they lost nothing.
-bool LostNothing(const Examiner& examiner) {
-  const auto& buffers = examiner.facts.buffers;
-  return !buffers.empty() && std::ranges::all_of(buffers, [](const TraceBuffer& buffer) {
-    const BufferStats& stats = buffer.stats;
-    return buffer.has_stats && stats.chunks_overwritten + stats.chunks_discarded +
-                                       stats.patches_failed + stats.abi_violations +
-                                       stats.trace_writer_packet_loss ==
-                                   0;
-  });
 }
 
 uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
@@ -421,13 +410,31 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
           "already: only a log shows it.";
     }
   }
-  if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0)
-    AddSharedMemory(examiner, *add("buffer.writer_loss", "trace_writer_packet_loss", lost,
-                                   Say("Writers dropped {} or more before the buffer saw them.",
-                                       Number("trace_writer_packet_loss", lost, "packet"))));
+  if (const uint64_t lost = stats.trace_writer_packet_loss; lost > 0) {
+    std::set<std::string> writers;  // whose packets report it
+    for (const TraceSequence& sequence : examiner.facts.sequences)
+      if (sequence.buffer == index && FullMemoryOf(sequence) > 0)
+        writers.insert(SequenceName(examiner, sequence));
+    AddSharedMemory(examiner,
+                    *add("buffer.writer_loss", "trace_writer_packet_loss", lost,
+                         Say("{} dropped {} or more before the buffer saw them.",
+                             writers.size() == 1 ? "The writer of " + *writers.begin() : "Writers",
+                             Number("trace_writer_packet_loss", lost, "packet"))));
+  }
 }
 
 }  // namespace
+
+bool LostNothing(const Examiner& examiner) {
+  const auto& buffers = examiner.facts.buffers;
+  return !buffers.empty() && std::ranges::all_of(buffers, [](const TraceBuffer& buffer) {
+    const BufferStats& stats = buffer.stats;
+    return buffer.has_stats && stats.chunks_overwritten + stats.chunks_discarded +
+                                       stats.patches_failed + stats.abi_violations +
+                                       stats.trace_writer_packet_loss ==
+                                   0;
+  });
+}
 
 void ExamineBuffers(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;

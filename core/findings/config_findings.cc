@@ -59,9 +59,16 @@ void ExamineBufferConfigs(Examiner& examiner) {
               : Say("The buffer discards, in a session that is written into a file: {}.", seals),
           {.where = BufferName(examiner.config, i),
            .proof = "fill_policy: DISCARD and write_into_file: true."});
-      // It was never full, or only its reads in time kept it from being full.
+      // A buffer that was never full, or whose data sources write little or once, is at no risk.
+      const bool has_streams = std::ranges::any_of(config.sources, [&](const auto& source) {
+        return source.target_buffer == i &&
+               (source.name == kFtraceSource || source.name == "track_event" ||
+                source.name == "org.chromium.trace_event" ||
+                FindKnownSource(source.name) == nullptr);
+      });
       if (is_whole)
-        finding.harm = buffers[i].stats.write_wrap_count == 0 ? Harm::kInfo : Harm::kWarning;
+        finding.harm =
+            has_streams && buffers[i].stats.write_wrap_count > 0 ? Harm::kWarning : Harm::kInfo;
       finding.changes.push_back({fmt::format("buffers[{}].fill_policy", i), "RING_BUFFER",
                                  "a discarding buffer seals itself", false});
     }
@@ -121,11 +128,11 @@ void ExamineClearPeriod(Examiner& examiner) {
   if (!examiner.session() || examiner.IsStreamed()) return;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
     const std::optional<Reach> reach = ReachOf(examiner, i);
-    if (!reach || reach->ns >= clear_ns) continue;
+    if (!reach || reach->held_ns() >= clear_ns) continue;
     Finding& finding =
         examiner.Add("config.clear_period",
                      Say("The state is repeated every {}, and the ring holds {}.",
-                         Time("clear_period_ns", clear_ns), Time("reach_ns", reach->ns)),
+                         Time("clear_period_ns", clear_ns), Time("reach_ns", reach->held_ns())),
                      {.where = BufferName(examiner.config, i),
                       .proof = "clear_period_ms, and the times of the packets that are left."});
     if (!examiner.HasFound("state.unusable")) finding.harm = Harm::kInfo;
@@ -177,6 +184,7 @@ struct DrainProblem {
   Sentence what;
   const char* reason = "";
   uint64_t drain_ms = 0, buffer_kb = 0;  // 0: not to be changed
+  const char* remedy = "";               // empty: that of the rule
 };
 /// Source: the diagnoses of trace processor v58, and its threshold of 5 MB/s.
 /// @param start_ns time of the session's start, since boot
@@ -218,7 +226,9 @@ std::vector<DrainProblem> DrainProblemsOf(const ConfiguredSource& source, int64_
         {"preserve_ftrace_buffer keeps what the kernel's buffers had before the session, which "
          "began more than five minutes after boot."});
   if (source.has_all_syscalls)
-    problems.push_back({"All system calls are traced, without a list in syscall_events."});
+    problems.push_back({.what = "All system calls are traced, without a list in syscall_events.",
+                        .remedy = "syscall_events: \"sys_openat\", for example: a line for each "
+                                  "call that is needed."});
   return problems;
 }
 
@@ -226,8 +236,9 @@ void ExamineDrain(Examiner& examiner) {
   const int64_t start_ns = examiner.facts.lifetime.value_or(TimeSpan()).first_ns;
   for (size_t i = 0; i < examiner.config.sources.size(); ++i)
     for (const DrainProblem& problem : DrainProblemsOf(examiner.config.sources[i], start_ns)) {
-      Finding& finding = examiner.Add("config.ftrace_drain", problem.what,
-                                      {.where = fmt::format("data_sources[{}]", i), .weight = 1});
+      Finding& finding = examiner.Add(
+          "config.ftrace_drain", problem.what,
+          {.where = fmt::format("data_sources[{}]", i), .remedy = problem.remedy, .weight = 1});
       if (!examiner.facts.ftrace.cpus().empty() && !examiner.HasFound("ftrace.overrun"))
         finding.harm = Harm::kInfo;
       for (const auto& [field, value] :
@@ -251,13 +262,14 @@ void ExamineSourceNames(Examiner& examiner) {
     if (account != examiner.sources.end() && account->state != SourceState::kUnknown) continue;
     const auto meant = MeantSource(sources[i].name);
     if (!meant) continue;
-    examiner.Add("config.unknown_source",
-                 Say("No data source is known by the name '{}'; the nearest known name is '{}'.",
-                     Printable(sources[i].name), *meant),
-                 {.where = fmt::format("data_sources[{}]", i),
-                  .weight = 1,
-                  .changes = {{fmt::format("data_sources[{}].config.name", i),
-                               fmt::format("\"{}\"", *meant), "is the nearest known name", true}}});
+    examiner.Add(
+        "config.unknown_source",
+        Say("No data source is known by the name '{}'; the nearest known name is '{}'.",
+            Printable(sources[i].name), *meant),
+        {.where = fmt::format("data_sources[{}]", i),
+         .weight = 1,
+         .changes = {{fmt::format("data_sources[{}].config.name", i), fmt::format("\"{}\"", *meant),
+                      "is the nearest known name", false}}});
   }
 }
 
@@ -500,8 +512,8 @@ void ExamineBufferSet(Examiner& examiner) {
   }
   if (sum_kb > most_kb)
     Refuse(examiner,
-           Say("all buffers have {}: with enable_extra_guardrails {} are the most.",
-               Size("buffer_bytes", sum_kb * kKiB), Size("most_bytes", most_kb * kKiB)),
+           Say("all buffers have {} KiB: with enable_extra_guardrails {} are the most.",
+               Number("buffers_kb", sum_kb), Number("most_kb", most_kb)),
            "Smaller buffers, or guardrail_overrides { max_tracing_buffer_size_kb }.");
   if (config.deferred_start)
     Refuse(examiner, "deferred_start is set, with enable_extra_guardrails.", "Without one of them.",
@@ -527,7 +539,7 @@ void ExamineTargets(Examiner& examiner) {
       std::vector<ConfigChange> changes;
       if (nearest && !nearest->empty())
         changes.push_back({path + "target_buffer_name", fmt::format("\"{}\"", *nearest),
-                           "is the buffer with the nearest name", true});
+                           "is the buffer with the nearest name", false});
       Refuse(
           examiner,
           Say("{} targets the buffer '{}', and no buffer has this name.", title, Printable(name)),
@@ -562,9 +574,11 @@ void ExamineReportName(Examiner& examiner) {
 }
 
 /// Adds what the service uses in the place of a setting.
-void Ignore(Examiner& examiner, Sentence what, std::vector<ConfigChange> changes) {
-  Finding& finding = examiner.Add("config.ignored", std::move(what));
+Finding& Ignore(Examiner& examiner, Sentence what, std::vector<ConfigChange> changes) {
+  Finding& finding =
+      examiner.Add("config.ignored", std::move(what), {.weight = changes.empty() ? 0u : 1u});
   finding.changes = std::move(changes);
+  return finding;
 }
 
 /// Sizes of a producer's shared memory that the service does not use as they are.
@@ -622,7 +636,7 @@ void ExamineFileSettings(Examiner& examiner) {
              Say("{} has no effect without write_into_file: the buffers are read at the end.",
                  write_ms > 0 ? "file_write_period_ms" : "max_file_size_bytes"),
              {{"write_into_file", "true", "writes the buffers into the file during the session",
-               true}});
+               false}});
     return;
   }
   if (write_ms > 0 && write_ms < kShortestMs)
@@ -707,7 +721,14 @@ void ExamineIgnored(Examiner& examiner) {
   }
   ExamineFileSettings(examiner);
   if (config.trigger_mode == TriggerMode::kUnspecified && !config.triggers.empty())
-    Ignore(examiner, "The triggers have no effect: trigger_mode is not set.", {});
+    Ignore(examiner, "The triggers have no effect: trigger_mode is not set.", {}).remedy =
+        "trigger_mode: START_TRACING, STOP_TRACING or CLONE_SNAPSHOT";
+  if (config.trigger_mode != TriggerMode::kUnspecified && config.triggers.empty())
+    Ignore(examiner,
+           "The config has a trigger_mode and no trigger: nothing but "
+           "trigger_timeout_ms ends the session.",
+           {})
+        .remedy = "triggers { name: \"...\" stop_delay_ms: 1000 } in trigger_config";
 }
 
 }  // namespace ringscope

@@ -125,10 +125,7 @@ std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
     return examiner.HasLengthOfPeriod() && stats.chunks_overwritten > 0
                ? ReachByRate(stats, *examiner.session())
                : std::nullopt;
-  std::optional<Reach> reach = ReachOf(examiner, index);
-  if (reach && !examiner.is_of_log())
-    reach->ns -= std::min(reach->ns, IdleEndOf(examiner.facts, *examiner.session()));
-  return reach;
+  return ReachOf(examiner, index);
 }
 
 }  // namespace
@@ -136,25 +133,44 @@ std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
 std::optional<Reach> ShortestReach(const Examiner& examiner) {
   std::optional<Reach> shortest;
   for (size_t i = 0; i < examiner.facts.buffers.size(); ++i)
-    if (const auto reach = HeldOf(examiner, i); reach && (!shortest || reach->ns < shortest->ns))
+    if (const auto reach = HeldOf(examiner, i);
+        reach && (!shortest || reach->held_ns() < shortest->held_ns()))
       shortest = reach;
   return shortest;
 }
 
+bool SizesKeepAll(const Examiner& examiner) {
+  if (examiner.is_of_log()) return examiner.replay->keeps_all;
+  bool is_ring = false;
+  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
+    if (examiner.facts.buffers[i].stats.chunks_overwritten == 0) continue;
+    is_ring = true;
+    const std::string path = fmt::format("buffers[{}].size_kb", i);
+    if (std::ranges::none_of(examiner.findings, [&](const Finding& finding) {
+          return Contains(finding.changes, path, &ConfigChange::path);
+        }))
+      return false;
+  }
+  return is_ring;
+}
+
 bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding) {
   const ClearPeriod period =
-      ClearPeriodFor(reach ? std::optional(reach->ns) : std::nullopt, examiner.config);
+      ClearPeriodFor(reach ? std::optional(reach->held_ns()) : std::nullopt, examiner.config);
   if (period.ms == 0) {
     finding.remedy = Say(
         "A larger buffer: the present one holds only the last {}, too little even if the state is "
         "repeated.",
-        Time("reach_ns", reach->ns));
+        Time("reach_ns", reach->held_ns()));
     return false;
   }
   if (period.reason.empty()) return true;
   AddFigures(finding.remedy.figures, period.reason);
-  finding.changes.push_back({"incremental_state_config.clear_period_ms", std::to_string(period.ms),
-                             period.reason.text, true});
+  finding.changes.push_back({.path = "incremental_state_config.clear_period_ms",
+                             .value = std::to_string(period.ms),
+                             .reason = period.reason.text,
+                             .is_estimate = true,
+                             .is_alternative = SizesKeepAll(examiner)});
   return true;
 }
 

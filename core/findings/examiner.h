@@ -102,6 +102,8 @@ uint64_t KernelBufferKb(uint64_t drain_period_ms);
 
 // Words that several of them use.
 
+/// Returns true if the statistics of all buffers prove that they lost nothing.
+bool LostNothing(const Examiner& examiner);
 /// Returns the replay's facts of the buffer, or nullptr if there are none.
 const ReplayedBuffer* ReplayedOf(const Examiner& examiner, size_t index);
 /// "sequence 7 (com.example/worker)"
@@ -116,7 +118,11 @@ Sentence SpanText(const Examiner& examiner, const TimeSpan& span);
 std::optional<Reach> ReachOf(const Examiner& examiner, size_t index);
 /// Returns the shortest time that a ring holds which overwrote unread data.
 std::optional<Reach> ShortestReach(const Examiner& examiner);
-/// Adds a clear_period_ms for the reach, unless the config has one as short (ClearPeriodFor).
+/// Returns true if the sizes that were found keep all that the rings overwrote: then there is no
+/// state to be repeated. Of a trace they are estimates.
+bool SizesKeepAll(const Examiner& examiner);
+/// Adds a clear_period_ms for the reach, unless the config has one as short (ClearPeriodFor); an
+/// alternative if the sizes keep all.
 /// @return false: the ring is too small for it, and the finding's remedy is a larger one
 bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding);
 

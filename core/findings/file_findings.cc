@@ -93,9 +93,14 @@ void AddCutOff(Examiner& examiner) {
       Say("The file is cut off{}: what follows is missing.",
           facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
                          : Sentence()),
-      {.cause = "It was cut, copied while it was still being written, or damaged as it was "
-                "compressed.",
-       .proof = proof});
+      {.cause = facts.is_cut_off || facts.stats_packets == 0
+                    ? "It was cut, copied while it was still being written, or damaged as it was "
+                      "compressed."
+                    : "It was copied while it was still being written, or the service ended before "
+                      "the session did.",
+       .proof = facts.is_cut_off || facts.stats_packets == 0
+                    ? proof
+                    : "The service's event at the session's end, tracing_disabled, is missing."});
 }
 
 /// Packets after the statistics with which the service ends a file.
@@ -117,6 +122,16 @@ void AddAfterStats(Examiner& examiner, uint64_t packets) {
        .weight = packets});
 }
 
+/// Returns true if a data source that delivered may have written all it had at once, or writes all
+/// the time.
+bool HasSource(const Examiner& examiner, std::initializer_list<std::string_view> names,
+               bool is_listed) {
+  return std::ranges::any_of(examiner.sources, [&](const SourceAccount& source) {
+    return source.amount.packets > 0 &&
+           (std::ranges::find(names, source.name) != names.end()) == is_listed;
+  });
+}
+
 /// A session that ended before the time that its config asks for.
 void ExamineLength(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
@@ -133,6 +148,12 @@ void ExamineLength(Examiner& examiner) {
   const bool has_stopped = has_end && ended_ns > 0 && ended_ns < wanted_ns / 10 * 9;
   const bool ends_early = events_ns > 0 && events_ns < (has_stopped ? ended_ns : wanted_ns) / 2;
   if (!has_stopped && !ends_early) return;
+  // These write once.
+  if (!has_stopped && !HasSource(examiner,
+                                 {"android.java_hprof", "android.heapprofd", "linux.process_stats",
+                                  "android.packages_list", "linux.system_info"},
+                                 /*is_listed=*/false))
+    return;
   Sentence cause;
   if (!facts.triggers.empty())
     cause = Say("The trigger '{}' ended it.", Printable(facts.triggers.front()));
@@ -147,6 +168,8 @@ void ExamineLength(Examiner& examiner) {
         "It was stopped, or its data sources stopped writing: no event of the service shows "
         "which.";
   const bool is_meant = !facts.triggers.empty() || facts.is_clone;
+  const bool is_steady =
+      HasSource(examiner, {kFtraceSource, "linux.sys_stats", "linux.perf"}, /*is_listed=*/true);
   Finding& finding = examiner.Add(
       "trace.short",
       ends_early
@@ -156,10 +179,16 @@ void ExamineLength(Examiner& examiner) {
                 Time("ended_ns", ended_ns), Time("wanted_ns", wanted_ns)),
       {.cause = std::move(cause),
        .proof = "duration_ms of the config, the service's events, and the times of the events.",
+       .remedy = has_end && !has_stopped
+                     ? "Look at the data sources: whether their producers ended, "
+                       "or nothing happened any more that they record."
+                     : "",
        .weight = ends_early && !is_meant ? 1u : 0u});
   // Sessions are stopped by hand, by triggers and for clones; and events may be rare.
   constexpr uint64_t kFewEvents = 30;
-  if (is_meant || !ends_early || !has_end || facts.events < kFewEvents) finding.harm = Harm::kInfo;
+  if (is_meant || !ends_early || !has_end || (!has_stopped && !is_steady) ||
+      facts.events < kFewEvents)
+    finding.harm = Harm::kInfo;
 }
 
 /// A session whose data sources began to write late.
@@ -193,7 +222,12 @@ void ExamineEnd(Examiner& examiner) {
   const bool is_early = facts.stats_packets == 0 && facts.lifetime &&
                         MissingEndOf(facts) * kShare > facts.lifetime->length_ns();
   if (IsFull(examiner)) return AddFull(examiner);
-  if (facts.is_cut_off || is_early) {
+  // The last read of a file comes after the session's end.
+  const bool has_no_end = examiner.config.write_into_file && facts.lifetime &&
+                          facts.lifetime->length_ns() == 0 && !facts.is_clone && facts.all.span &&
+                          facts.all.span->last_ns > facts.lifetime->last_ns &&
+                          !facts.HasFinalStats();
+  if (facts.is_cut_off || is_early || has_no_end) {
     AddCutOff(examiner);
   } else {
     if (facts.stats_packets > 0 && facts.data_packets > 0 && after_stats > 0 &&
@@ -201,6 +235,14 @@ void ExamineEnd(Examiner& examiner) {
       AddAfterStats(examiner, after_stats);
     ExamineLength(examiner);
     ExamineBeginning(examiner);
+    if (facts.has_more_bytes)
+      examiner.Add("trace.after_stats",
+                   "Bytes that are no packet follow the service's last statistics: nothing of the "
+                   "session is missing.",
+                   {.cause = "A copy or a script added them to the file.",
+                    .proof = "The file ends within what would be a packet, after the service's "
+                             "events and statistics of the session's end.",
+                    .remedy = "None is needed: trace processor leaves them out."});
   }
   constexpr uint32_t kCompactions = 22;  // of a change of V2 that is in no release
   for (const auto& [place, value] : facts.unknown_counters)
@@ -219,8 +261,8 @@ void ExamineEnd(Examiner& examiner) {
   examiner.Add("trace.no_stats",
                "The service's statistics are missing: what its buffers lost is not known.",
                {.cause = facts.service_packets == 0
-                             ? "The beginning and the end of the file were cut off, or a filter "
-                               "removed all packets of the service."
+                             ? "The beginning and the end of the file were cut off, a filter "
+                               "removed all packets of the service, or a tool wrote the file."
                              : "The file was cut before its end, or a filter removed them.",
                 .proof = "There is no trace_stats packet."});
 }
@@ -403,13 +445,15 @@ void ExamineFlushes(Examiner& examiner) {
     examiner.Well(Say("Of {} none failed.", Number("flushes", all, "flush")));
   if (facts.final_flushes_succeeded + facts.final_flushes_failed > 0) return;
   constexpr uint64_t kCountsFinalFlush = 46;
-  const bool is_old =
-      ServiceRelease(facts.service_version).value_or(kCountsFinalFlush) < kCountsFinalFlush;
+  const auto release = ServiceRelease(facts.service_version);
   examiner.Unknown(std::string("Whether the producers were flushed before the end: ") +
                    (examiner.is_of_log() ? "the log has no record of a final flush."
-                    : is_old             ? "services before v46 do not report the final flush."
-                             : "the service did no final flush, which it leaves to a consumer that "
-                               "stops the session itself."));
+                    : !release           ? "services before v46 do not report the final flush, and "
+                                           "this one's release is not known."
+                    : *release < kCountsFinalFlush
+                        ? "services before v46 do not report the final flush."
+                        : "the service did no final flush, which it leaves to a consumer that "
+                          "stops the session itself."));
 }
 
 void ExamineService(Examiner& examiner) {
@@ -452,9 +496,11 @@ void ExamineFile(Examiner& examiner) {
   if (facts.own_packets > 0)
     examiner.Unknown(Say("What {} of ringscope's own tracks are about: they are left out.",
                          Number("own_packets", facts.own_packets, "packet")));
-  else if (facts.data_packets == 0 && !asks_for_nothing)
+  if (facts.data_packets == 0 && !asks_for_nothing &&
+      (facts.own_packets == 0 || facts.service_packets > 0))
     ExamineEmpty(examiner);
-  else if (facts.IsOfTool() && !facts.all.span && facts.error_count == 0 && !HasEvents(facts))
+  else if (facts.own_packets == 0 && facts.IsOfTool() && !facts.all.span &&
+           facts.error_count == 0 && !HasEvents(facts))
     examiner.Add("trace.empty",
                  "The trace has no event: its packets only describe tracks, processes or names.",
                  {.harm = Harm::kWarning, .remedy = "Write events, each with a timestamp."});

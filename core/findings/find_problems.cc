@@ -23,22 +23,26 @@
 namespace ringscope {
 namespace {
 
-/// Adds what makes producers repeat the state that a ring has lost: a period; or the larger ring
-/// that the findings on it propose, where this one is too small for that, or where the larger one
-/// overwrites nothing before it is read for a file.
+/// Adds the larger ring that the findings on it propose, where that keeps the state or where this
+/// one is too small for a period; and the period in which producers repeat the state.
 void AddRepetition(const Examiner& examiner, Finding& finding) {
   std::vector<ConfigChange> larger;
   for (const Finding& other : examiner.findings)
     if (std::string_view rule = other.rule->id;
         rule == "buffer.overwritten" || rule == "buffer.short_reach")
       larger.insert(larger.end(), other.changes.begin(), other.changes.end());
-  const bool keeps_all = !examiner.is_of_log() && examiner.IsStreamed() && !larger.empty();
-  if (keeps_all)
-    finding.remedy =
-        "A larger buffer, from which the file gets the state before it is overwritten.";
-  else if (AddClearPeriod(examiner, ShortestReach(examiner), finding))
-    return;
-  finding.changes.insert(finding.changes.end(), larger.begin(), larger.end());
+  if (SizesKeepAll(examiner)) {
+    finding.changes = std::move(larger);
+    finding.remedy = examiner.IsStreamed() && !examiner.is_of_log()
+                         ? "A larger buffer, from which the file gets the state before it is "
+                           "overwritten."
+                         : "A larger buffer keeps the state; or incremental_state_config { "
+                           "clear_period_ms } makes the producers repeat it.";
+    if (examiner.IsStreamed()) return;
+    AddClearPeriod(examiner, ShortestReach(examiner), finding);
+  } else if (!AddClearPeriod(examiner, ShortestReach(examiner), finding)) {
+    finding.changes = std::move(larger);
+  }
 }
 
 void ExamineState(Examiner& examiner) {
@@ -90,6 +94,17 @@ void ExamineState(Examiner& examiner) {
     finding.cause +=
         " The config has no incremental_state_config: nothing makes producers repeat it.";
   AddRepetition(examiner, finding);
+  // A ring lacks the state of what is older than its first repetition in it.
+  const bool is_repeated = std::ranges::none_of(finding.changes, [](const ConfigChange& change) {
+    return change.path.ends_with("clear_period_ms");
+  });
+  constexpr uint64_t kFew = 5;
+  if (examiner.config.clear_period_ms.value_or(0) == 0 || !is_repeated || examiner.IsStreamed() ||
+      examiner.is_of_log() || skipped * kFew > needing)
+    return;
+  finding.harm = Harm::kInfo;
+  finding.cause = "They are older than the first repetition of the state that the ring holds.";
+  finding.remedy = "None is needed: the state is repeated often enough for what the ring holds.";
 }
 
 /// Sequences that the service lists and that have no packet.
@@ -178,38 +193,37 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
       {"perf_", "perf.lost"},
       {"heapprofd_", "heap.profile"},
       {"heap_graph_", "heap.dump"}};
-  constexpr std::string_view kOfNewerKinds[] = {"proc_stat_unknown_counters",
-                                                "meminfo_unknown_keys", "vmstat_unknown_keys",
-                                                "psi_unknown_resource", "mm_unknown_type"};
-  struct Sum {
-    uint64_t all = 0;
+  struct Counted {
+    uint64_t sum = 0;
     Sentence counts;
   };
-  Sum errors, newer;
+  Counted errors, harmless;
   for (const StatRow& row : rows) {
     const bool is_explained = std::ranges::any_of(kExplained, [&](const auto& known) {
       return row.name.starts_with(known.first) &&
              (known.second.empty() || examiner.HasFound(known.second));
     });
-    if (row.severity == StatSeverity::kInfo || row.value == 0 || is_explained) continue;
-    Sum& sum = Contains(kOfNewerKinds, row.name) ? newer : errors;
-    sum.all += row.value;
-    sum.counts +=
-        Say("{}{} {}{}{}", sum.counts.empty() ? "" : ", ", row.name, Number(row.name, row.value),
-            *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
-            row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
+    const bool is_of_order =
+        row.name == std::string_view("trace_sorter_negative_timestamp_dropped");
+    const uint64_t value = row.value - (is_of_order ? examiner.facts.before_boot : 0);
+    if (row.severity == StatSeverity::kInfo || value == 0 || is_explained) continue;
+    auto& [sum, counts] = row.loses_nothing ? harmless : errors;
+    sum += value;
+    counts += Say("{}{} {}{}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, value),
+                  *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
+                  row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
   }
-  if (errors.all > 0)
+  if (errors.sum > 0)
     examiner.Add(
         "packet.errors",
-        Say("Trace processor counts {}: {}.", Number("errors", errors.all, "error"), errors.counts),
+        Say("Trace processor counts {}: {}.", Number("errors", errors.sum, "error"), errors.counts),
         {.remedy = examiner.facts.IsOfTool() ? "Mend the tool that wrote these packets." : "",
-         .weight = errors.all});
-  if (newer.all > 0)
-    examiner.Add("packet.unknown_values",
-                 Say("Trace processor does not know {}: {}.",
-                     Number("unknown_values", newer.all, "value"), newer.counts),
-                 {.weight = newer.all});
+         .weight = errors.sum});
+  if (harmless.sum > 0)
+    examiner.Add("packet.errors",
+                 Say("Trace processor counts {} by which nothing is missing: {}.",
+                     Number("harmless", harmless.sum, "error"), harmless.counts),
+                 {.harm = Harm::kInfo, .remedy = "None is needed.", .weight = harmless.sum});
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ struct ReplayFacts {
   std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
   std::vector<Finding> findings;               // what was lost, packet by packet
   std::vector<std::string> missed_flushes;     // producers that did not acknowledge them
+  bool keeps_all = false;                      // the changes that were tried lose nothing
 };
 
 /// Judges a trace by all rules.

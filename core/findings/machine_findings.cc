@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
+#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
@@ -164,6 +166,11 @@ uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
                      Number("packets", failed, "packet"), failed == 1 ? "it" : "them"),
                  {.where = std::move(clocks),
                   .proof = "The packets' timestamp_clock_id, and the clock snapshots of the trace.",
+                  .remedy = examiner.facts.IsOfTool()
+                                ? "The tool has to leave out timestamp_clock_id, or to write a "
+                                  "clock_snapshot with this clock and BOOTTIME before these "
+                                  "packets: for clocks 64 to 127 on their sequence."
+                                : "",
                   .weight = failed});
   if (facts.undeferrable > 0)
     examiner.Add("clock.lost_packets",
@@ -200,14 +207,17 @@ void ExamineHole(Examiner& examiner) {
   if (!hole || examiner.is_of_log()) return;  // a log shows when they were committed
   std::vector<std::string> names;
   constexpr size_t kMost = 3;
-  bool has_both_sides = false, may_be_stale = false, is_remote = false;
+  bool has_both_sides = false, may_be_stale = false, is_remote = false, is_of_log = true;
   for (const TraceSequence& sequence : facts.sequences) {
     if (!sequence.all.span || sequence.all.span->first_ns > hole->span.first_ns) continue;
     is_remote |= sequence.machine != 0;
+    is_of_log &= Contains(sequence.contents, uint32_t{proto::TracePacket::kAndroidLog},
+                          &ContentAmount::content);
     has_both_sides |= sequence.all.span->last_ns >= hole->span.last_ns;
     // Only what was overwritten around them can make events stale.
+    if (facts.IsOfTool()) continue;  // there were no buffers
     may_be_stale |= !sequence.buffer || *sequence.buffer >= facts.buffers.size() ||
-                    facts.buffers[*sequence.buffer].stats.bytes_overwritten > 0;
+                    facts.buffers[*sequence.buffer].stats.chunks_overwritten > 0;
     if (names.size() < kMost) names.push_back(SequenceName(examiner, sequence));
   }
   const Sentence proof = Say("No event has a time {}.", SpanText(examiner, hole->span));
@@ -241,10 +251,19 @@ void ExamineHole(Examiner& examiner) {
   Finding& finding = examiner.Add(
       "order.hole", what, {.where = Joined(names), .proof = proof, .weight = hole->packets});
   if (!may_be_stale) {
-    finding.cause = Say("{} buffer overwrote nothing: {} source wrote {} with this time.",
-                        hole->packets == 1 ? "Its" : "Their", hole->packets == 1 ? "its" : "their",
-                        hole->packets == 1 ? "it" : "them");
-    finding.remedy = "No line of the config helps: look at the data source.";
+    const char* const it = hole->packets == 1 ? "it" : "them";
+    if (facts.IsOfTool()) {
+      finding.cause = Say("The tool wrote {} with this time.", it);
+      finding.remedy = "Write all events with times of one clock.";
+    } else if (is_of_log) {
+      finding.harm = Harm::kInfo;
+      finding.cause = "A log keeps messages from before, and its data source read them.";
+      finding.remedy = "None is needed.";
+    } else {
+      finding.cause = Say("{} buffer overwrote nothing: the data source wrote {} with this time.",
+                          hole->packets == 1 ? "Its" : "Their", it);
+      finding.remedy = "No line of the config helps: look at the data source.";
+    }
     return;
   }
   constexpr uint64_t kFlushesByItself = 54;
@@ -302,6 +321,18 @@ void ExamineLateCpu(Examiner& examiner) {
 
 void ExamineOrder(Examiner& examiner) {
   ExamineHole(examiner);
+  if (const uint64_t before = examiner.facts.before_boot; before > 0)
+    examiner.Add(
+        "order.hole",
+        Say("{} {} written before the device booted, which is time 0 of the trace: trace "
+            "processor drops {}.",
+            Number("before_boot", before, "event"), Was(before), before == 1 ? "it" : "them"),
+        {.harm = Harm::kInfo,
+         .cause = "A log keeps messages over a boot, and its data source read them.",
+         .proof = "trace_sorter_negative_timestamp_dropped counts them; their time of day "
+                  "is before that of the boot, by the clock snapshots.",
+         .remedy = "None is needed.",
+         .weight = before});
   ExamineMachines(examiner);
   ExamineLateCpu(examiner);
   const TraceFacts& facts = examiner.facts;

@@ -34,11 +34,13 @@ constexpr std::array kRules = {
          "max_file_size_bytes, without its statistics, and ends the session.",
          "A larger max_file_size_bytes, or less data."},
     Rule{"trace.after_stats", Harm::kInfo, "Packets follow the last statistics",
-         "The service's statistics are not at the end of the file: they do not count what follows.",
+         "The service's statistics are not at the end of the file: they do not count the packets "
+         "that "
+         "follow. Bytes that are no packet are left out.",
          "None is needed, if the file was not changed."},
     Rule{"trace.short", Harm::kWarning, "Events end early",
          "The session, or its events, ended before the time that its config asks for. It is info "
-         "where a trigger or a clone shows why.",
+         "where a trigger or a clone shows why, or no data source writes all the time.",
          "Look at what stopped the session: its client, a signal, a crash of the producers."},
     Rule{"trace.late_start", Harm::kWarning, "Nothing at the beginning",
          "The first event comes long after the session's start, and no buffer overwrote anything.",
@@ -137,7 +139,9 @@ constexpr std::array kRules = {
     // Incremental state.
     Rule{"state.unusable", Harm::kDataLoss, "Packets without the state that they need",
          "Names and times of these packets refer to earlier packets of their sequence that are "
-         "lost. Trace processor skips them. Half of all packets, or more, is an error.",
+         "lost. Trace processor skips them. Half of all packets, or more, is an error; the few "
+         "before "
+         "the first repetition in a ring whose clear period is short enough are info.",
          "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
          "larger buffer keeps it."},
 
@@ -197,7 +201,7 @@ constexpr std::array kRules = {
          "A larger ring_buffer_pages, a lower frequency, or fewer processes in its scope."},
     Rule{"perf.no_callstack", Harm::kError, "Samples without a callstack",
          "sample_skipped_reason: the memory or registers of the process could not be read, or its "
-         "callstack was not unwound.",
+         "callstack was not unwound. One of a hundred samples, or less, is info.",
          "A lower frequency; processes that are profileable, with unwind tables."},
     Rule{"heap.profile", Harm::kDataLoss, "A heap profile is not complete",
          "The buffer between a client and heapprofd was full or corrupted, the client had an error "
@@ -239,22 +243,16 @@ constexpr std::array kRules = {
     Rule{"order.hole", Harm::kWarning, "A few old events beside a huge gap",
          "A few packets are older than all others by more than half of the trace: they were "
          "committed long after their time, and the ring that had overwritten what was around them "
-         "kept them. The UI shows a huge gap.",
+         "kept them. The UI shows a huge gap. Messages of a log from before the session are info.",
          "flush_period_ms makes writers commit what they hold, so that it is overwritten with the "
          "rest of its time."},
 
     Rule{"packet.errors", Harm::kError, "Packets that trace processor drops",
          "Trace processor counts packets, events or clock snapshots that lack a field that they "
          "need or are malformed: all of its counters of errors and losses that no other finding is "
-         "about.",
+         "about. Counters by which nothing is missing are info.",
          "Look at the producers that write them, at what changed the trace since, and whether a "
          "filter of another version did."},
-    Rule{"packet.unknown_values", Harm::kInfo, "Values that trace processor does not know",
-         "Trace processor passes over counters of processes, of meminfo, vmstat and PSI, and "
-         "mm_event "
-         "records, whose kind it does not know: the kernel or the producer is newer.",
-         "None is needed, unless these values are looked for: a newer trace processor may know "
-         "them."},
     // The config.
     Rule{"config.refused", Harm::kError, "The service refuses the config",
          "The service answers with an error, and the session does not start: times and triggers "
@@ -284,7 +282,9 @@ constexpr std::array kRules = {
          "for a trace.",
          "linux.process_stats, and the events task/task_newtask and task/task_rename."},
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
-         "A full buffer of this policy takes no more data, however often it was read.",
+         "A full buffer of this policy takes no more data, however often it was read. It is a "
+         "warning "
+         "where a trace lost nothing by it, and info where its data sources write little.",
          "fill_policy: RING_BUFFER"},
     Rule{"config.no_flush", Harm::kWarning, "The config has no flush period",
          "Without flushes, data waits in the producers' shared memory, in order of the writers "

@@ -161,7 +161,8 @@ class SourceAccounts {
       return say(
           SourceState::kLost,
           Say("{} {}: the data of this source may have been among them.", buffer_name,
-              overwrote ? Say("overwrote {}", Size("bytes_overwritten", stats->bytes_overwritten))
+              overwrote ? Say("overwrote {}{}", stats->lacks_overwritten_bytes() ? "about " : "",
+                              Size("bytes_overwritten", stats->overwritten_bytes()))
                         : Say("discarded {}",
                               Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
           "A buffer of its own for this data source, which others that write much do not "
@@ -412,7 +413,8 @@ void ExaminePerf(Examiner& examiner, const MachineFacts& machine) {
              stopped.Where("session"), "source_stop_reason of a perf_sample packet.", 1)
         ->remedy = "A larger max_daemon_memory_kb, a lower frequency, or fewer processes.";
   if (unread + unwound == 0) return;
-  examiner.Add(
+  constexpr uint64_t kFew = 100;
+  Finding& finding = examiner.Add(
       "perf.no_callstack",
       Say("{} of {} {} no callstack: {} could not be read, {} not unwound.",
           Number("samples_without_callstack", unread + unwound),
@@ -420,6 +422,7 @@ void ExaminePerf(Examiner& examiner, const MachineFacts& machine) {
           unread + unwound == 1 ? "has" : "have", Number("samples_not_read", unread),
           Number("samples_not_unwound", unwound)),
       {.proof = "sample_skipped_reason of perf_sample packets.", .weight = unread + unwound});
+  if ((unread + unwound) * kFew <= whole) finding.harm = Harm::kInfo;
 }
 
 /// What heapprofd reports of the profile of a process.
@@ -491,6 +494,13 @@ void ExamineHeapDumps(Examiner& examiner, const MachineFacts& machine) {
                      dump.is_unfinished ? "its end is missing" : ""),
                  {.harm = dump.is_unfinished ? Harm::kDataLoss : Harm::kError,
                   .proof = "index and continued of heap_graph packets.",
+                  .remedy = numbers.empty() && LostNothing(examiner)
+                                ? "The session ended before the dump: a longer duration_ms and "
+                                  "data_source_stop_timeout_ms."
+                            : examiner.config.write_into_file
+                                ? "A larger buffer of its own for android.java_hprof, or a shorter "
+                                  "file_write_period_ms."
+                                : "",
                   .weight = 1 + numbers.size()});
   }
   if (const IndexSum unknown = SumOf(machine, "heap_graph_invalid_string_id"_stat);

@@ -33,6 +33,9 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
                       std::optional<uint64_t> time_ns) {
                     kinds_.Add(id, chunk, fragment, facts, content, packet);
                     times_.Add(id, chunk, fragment, time_ns);
+                    if (!time_ns) return;
+                    newest_ns_ = std::max(newest_ns_, *time_ns);
+                    ++events_;
                   });
 }
 
@@ -86,6 +89,8 @@ GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   report.reported = reported_.list();
   report.unlisted_reports = reported_.unlisted();
   report.stale = stale_.Result();
+  report.newest_ns = newest_ns_;
+  report.events = events_;
   return report;
 }
 

@@ -66,6 +66,7 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   StalePackets stale_;
   PacketTimes times_;
   std::map<BufferId, uint64_t> newest_overwritten_ns_;
+  uint64_t newest_ns_ = 0, events_ = 0;  // of the packets that have a time of their own
   KindsOfPackets kinds_;
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each

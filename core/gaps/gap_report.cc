@@ -32,7 +32,8 @@ uint64_t Gap::evicted() const {
   return packets;
 }
 
-std::optional<Reach> ReachOf(const BufferGaps& buffer, uint64_t end_ns) {
+std::optional<Reach> ReachOf(const GapReport& report, const BufferGaps& buffer,
+                             const TimeSpan& session) {
   bool is_ring = false;
   for (const SequenceGaps& sequence : buffer.sequences) {
     if (sequence.by_fate[Fate::kOverwritten].packets == 0) continue;
@@ -46,9 +47,10 @@ std::optional<Reach> ReachOf(const BufferGaps& buffer, uint64_t end_ns) {
       return std::nullopt;
     is_ring = true;
   }
-  const uint64_t since_ns = buffer.newest_overwritten_ns;
-  if (!is_ring || since_ns == 0 || since_ns > end_ns) return std::nullopt;
-  return Reach{end_ns - since_ns, false};
+  const int64_t since_ns = SignedNs(buffer.newest_overwritten_ns);
+  if (!is_ring || since_ns <= 0 || since_ns > session.last_ns) return std::nullopt;
+  return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false,
+               IdleEndOf(SignedNs(report.newest_ns), report.events, session)};
 }
 
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,

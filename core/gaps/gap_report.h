@@ -367,10 +367,6 @@ struct BufferGaps {
   uint64_t filled_by_others = 0;  // bytes
 };
 
-/// Returns how far back from the session's end the buffer reaches; nullopt if it overwrote nothing,
-/// or if what is left is not the newest part of all that was written to it, as it was read before.
-std::optional<Reach> ReachOf(const BufferGaps& buffer, uint64_t end_ns);
-
 /// A CPU of which the kernel's ftrace lost events before anything reached a trace buffer, as the
 /// packets that were read report.
 struct FtraceCpuLosses : FtraceCounters::Cpu {
@@ -471,11 +467,17 @@ struct GapReport {
   std::vector<WrongPatchAt> wrong_patches;  // at most GapAnalysis::kMaxSigns
   std::vector<ReportedLoss> reported;
   uint64_t unlisted_reports = 0;
+  uint64_t newest_ns = 0, events = 0;  // of the packets that have a time of their own
 
   uint64_t reports() const { return reported.size() + unlisted_reports; }
   /// Returns the buffer's gaps, or nullptr.
   const BufferGaps* Find(BufferId id) const { return FindBy(buffers, id, &BufferGaps::id); }
 };
+
+/// Returns how far back from the session's end the buffer reaches; nullopt if it overwrote nothing,
+/// or if what is left is not the newest part of all that was written to it, as it was read before.
+std::optional<Reach> ReachOf(const GapReport& report, const BufferGaps& buffer,
+                             const TimeSpan& session);
 
 /// A counter that trace processor calls a data loss.
 struct LossCount {

@@ -227,7 +227,8 @@ ClearPeriod ClearPeriodFor(std::optional<uint64_t> reach_ns, const TraceConfigFa
   if (tenth_ms < kShortestMs) return {};
   ClearPeriod period{.ms = TypedPeriod(tenth_ms), .reason = {}};
   const uint64_t today_ms = config.clear_period_ms.value_or(0);
-  if (today_ms > 0 && today_ms <= period.ms) return period;
+  // What a ring holds is not the same in each recording.
+  if (today_ms > 0 && today_ms <= tenth_ms + tenth_ms / 4) return period;
   period.reason =
       Say("producers repeat their state, so that all but {} of what the ring holds{} "
           "can be used",

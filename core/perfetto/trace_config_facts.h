@@ -144,8 +144,9 @@ struct ConfigChange {
   std::string path;   // "buffers[0].size_kb"
   std::string value;  // as text format has it: "65536", "RING_BUFFER"
   std::string reason;
-  bool is_estimate = false;  // not proved by a replay
-  std::string was = {};      // the present value as text; empty: not set, or not known
+  bool is_estimate = false;     // not proved by a replay
+  std::string was = {};         // the present value as text; empty: not set, or not known
+  bool is_alternative = false;  // does in place of the others: no config has both
 
   friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
 };

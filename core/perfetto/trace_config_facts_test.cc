@@ -127,9 +127,9 @@ TEST(ClearPeriod, OfAnUnknownReachIsATenthOfTheSession) {
 
 TEST(ClearPeriod, AsShortAsTheConfigsIsNoChange) {
   TraceConfigFacts config;
-  config.clear_period_ms = 401;
+  config.clear_period_ms = 530;
   EXPECT_FALSE(ClearPeriodFor(4'200'000'000, config).reason.empty());
-  config.clear_period_ms = 400;
+  config.clear_period_ms = 500;
   EXPECT_TRUE(ClearPeriodFor(4'200'000'000, config).reason.empty());
 }
 

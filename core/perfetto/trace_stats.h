@@ -37,6 +37,15 @@ struct BufferStats {
   uint64_t abi_violations = 0;
   uint64_t trace_writer_packet_loss = 0;
 
+  /// Returns true for services that count the chunks that were overwritten, but not their bytes.
+  bool lacks_overwritten_bytes() const { return chunks_overwritten > 0 && bytes_overwritten == 0; }
+  /// Bytes of the chunks that were overwritten; if only these are counted, their share of all.
+  uint64_t overwritten_bytes() const {
+    if (!lacks_overwritten_bytes() || chunks_written == 0) return bytes_overwritten;
+    return static_cast<uint64_t>(static_cast<double>(bytes_written) *
+                                 static_cast<double>(chunks_overwritten) /
+                                 static_cast<double>(chunks_written));
+  }
   /// Bytes of chunks that were neither read nor overwritten.
   uint64_t unread_bytes() const {
     const uint64_t gone = bytes_overwritten + bytes_read;

@@ -32,6 +32,9 @@ struct ContentStatRow {
   const char* text;  // what it counts, in the plural
   StatSeverity severity = kErrorStat;
   bool is_indexed = false;  // by pid or CPU, or by a session's number
+  /// Nothing that the packets have is missing by it: they lack what is optional or have numbers of
+  /// later kernels.
+  bool loses_nothing = false;
 };
 inline constexpr auto kContentStats = std::to_array<ContentStatRow>({
     {"perf_cpu_lost_records", "samples that the kernel's ring buffer of perf had no space for",
@@ -63,18 +66,19 @@ inline constexpr auto kContentStats = std::to_array<ContentStatRow>({
     {"mm_unknown_type", "mm_event records of an unknown type"},
     {"systrace_parse_failure", "prints of atrace that are not whole"},
     {"ftrace_thermal_exynos_acpm_unknown_tz_id", "thermal events of an unknown zone"},
-    {"meminfo_unknown_keys", "unknown counters of meminfo"},
-    {"vmstat_unknown_keys", "unknown counters of vmstat"},
+    {"meminfo_unknown_keys", "unknown counters of meminfo", kErrorStat, false, true},
+    {"vmstat_unknown_keys", "unknown counters of vmstat", kErrorStat, false, true},
     {"invalid_cpu_times", "CPU times without a CPU"},
     {"psi_unknown_resource", "PSI samples of an unknown resource"},
-    {"proc_stat_unknown_counters", "unknown counters of processes"},
-    {"cpu_info_empty", "cpu_info packets without a CPU"},
-    {"power_rail_empty_packet", "power_rails packets without data"},
+    {"proc_stat_unknown_counters", "unknown counters of processes", kErrorStat, false, true},
+    {"cpu_info_empty", "cpu_info packets without a CPU", kErrorStat, false, true},
+    {"power_rail_empty_packet", "power_rails packets without data", kErrorStat, false, true},
     {"power_rail_unknown_index", "values of power rails without a descriptor"},
     {"energy_descriptor_invalid", "energy consumers and states without an id"},
     {"energy_breakdown_missing_values", "energy breakdowns that are not whole"},
     {"energy_uid_breakdown_missing_values", "energy breakdowns by uid that are not whole"},
-    {"entity_state_residency_invalid", "residencies of entity states without a value"},
+    {"entity_state_residency_invalid", "residencies of entity states without a value", kErrorStat,
+     false, true},
     {"entity_state_residency_lookup_failed", "residencies of entity states without a descriptor"},
     {"kernel_wakelock_reused_id", "ids of kernel wakelocks that are defined twice"},
     {"kernel_wakelock_unknown_id", "kernel wakelocks without a name"},
@@ -94,7 +98,8 @@ inline constexpr auto kContentStats = std::to_array<ContentStatRow>({
      "GPU counters whose descriptor is incomplete, missing or there twice"},
     {"concurrent_session_event_unknown_state", "events of other sessions with an unknown state"},
     {"metatrace_overruns", "places where the buffer of Perfetto's own trace was full"},
-    {"empty_chrome_metadata", "entries of Chrome's metadata without a value"},
+    {"empty_chrome_metadata", "entries of Chrome's metadata without a value", kErrorStat, false,
+     true},
     {"android_video_size_cap_hit", "videos of the display that reached their size limit",
      kLossStat},
     {"android_video_codec_error", "videos of the display with a codec error"},
@@ -136,7 +141,7 @@ inline constexpr auto kContentStats = std::to_array<ContentStatRow>({
     {"trace_packet_defaults_missing_sequence_id", "packet defaults of no sequence"},
     {"interned_data_missing_sequence_id", "interned data of no sequence"},
     {"clock_sync_unrelatable_clock_domains",
-     "1 if no snapshot relates BOOTTIME to the trace's clock"},
+     "1 if no snapshot relates BOOTTIME to the trace's clock", kErrorStat, false, true},
 });
 
 /// The number of a counter in kContentStats: "cpu_info_empty"_stat.

@@ -17,6 +17,11 @@
 
 namespace ringscope {
 
+/// A log's time as one that can be before another: no session is as long as what is cut here.
+inline int64_t SignedNs(uint64_t ns) {
+  return static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX));
+}
+
 /// An interval of the trace's time, in ns.
 struct TimeSpan {
   int64_t first_ns = 0;

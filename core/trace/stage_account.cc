@@ -12,7 +12,7 @@ namespace {
 
 void AddTo(StageCount& sum, const StageCount& more) {
   sum = {sum.count += more.count, sum.places + more.places, sum.chunks + more.chunks,
-         sum.is_known && more.is_known};
+         sum.is_known && more.is_known, sum.is_estimate || more.is_estimate};
 }
 
 }  // namespace
@@ -105,7 +105,8 @@ std::string StagesText(const StageAccounts& accounts) {
           fmt::runtime(row.ended), fmt::arg("n", count), fmt::arg("were", Was(packets)),
           fmt::arg("are", count == "none" ? "is" : Is(packets)), fmt::arg("buffer", subject)));
     } else if (at.count.packets == 0 && at.count.bytes > 0) {
-      known.push_back(fmt::format("{} overwrote {}", subject, HumanSize(at.count.bytes)));
+      known.push_back(fmt::format("{} overwrote {}{}", subject, at.is_estimate ? "about " : "",
+                                  HumanSize(at.count.bytes)));
     }
     if (waiting > 0)
       known.push_back(

@@ -56,9 +56,10 @@ inline constexpr size_t kStages = kEnumRows<Stage>.size();
 /// Data that ended at a stage: packets; at kKernel and kImport events, none or part of one.
 struct StageCount {
   PacketCount count;
-  uint64_t places = 0;   // at which an unknown number more was lost
-  uint64_t chunks = 0;   // that were refused, with an unknown number of packets
-  bool is_known = true;  // false: `count` is not proven
+  uint64_t places = 0;       // at which an unknown number more was lost
+  uint64_t chunks = 0;       // that were refused, with an unknown number of packets
+  bool is_known = true;      // false: `count` is not proven
+  bool is_estimate = false;  // the bytes of `count` are one
 
   friend bool operator==(const StageCount&, const StageCount&) = default;
 };

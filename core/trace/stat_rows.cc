@@ -53,7 +53,8 @@ void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
   for (const auto& [known, text] : kMeanings)
     if (known == row.name) row.meaning = text;
   for (const ContentStatRow& content : kContentStats)
-    if (content.name == row.name) row.meaning = content.text;
+    if (content.name == row.name)
+      row.meaning = content.text, row.loses_nothing = content.loses_nothing;
 }
 
 void AddPhaseRows(StatRows& rows, const std::string& name, std::optional<uint32_t> cpu,

@@ -22,8 +22,9 @@ struct StatRow {
   std::optional<uint32_t> index;  // of the buffer in the trace config, or of the CPU; absent: none
   StatSeverity severity = StatSeverity::kInfo;
   uint64_t value = 0;
-  const char* meaning = "";  // of a loss, in a line
-  uint32_t machine = 0;      // whose packets it counts, by machine_id; 0: the service's own
+  const char* meaning = "";    // of a loss, in a line
+  bool loses_nothing = false;  // as ContentStatRow::loses_nothing
+  uint32_t machine = 0;        // whose packets it counts, by machine_id; 0: the service's own
 
   bool is_data_loss() const { return severity == StatSeverity::kDataLoss; }
 };

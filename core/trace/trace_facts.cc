@@ -18,24 +18,23 @@ std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& sessi
   return Reach{static_cast<uint64_t>(static_cast<double>(session.length_ns()) * share), true};
 }
 
-uint64_t IdleEndOf(const TraceFacts& facts, const TimeSpan& session) {
-  if (!facts.all.span || facts.events == 0) return 0;
+uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session) {
+  if (events == 0) return 0;
   constexpr uint64_t kMeanGaps = 10;  // less may be a gap between events of writers of little
-  const int64_t newest_ns = std::clamp(facts.all.span->last_ns, session.first_ns, session.last_ns);
+  newest_ns = std::clamp(newest_ns, session.first_ns, session.last_ns);
   const auto idle_ns = static_cast<uint64_t>(session.last_ns - newest_ns);
-  const auto mean_ns = static_cast<uint64_t>(newest_ns - session.first_ns) / facts.events;
+  const auto mean_ns = static_cast<uint64_t>(newest_ns - session.first_ns) / events;
   return idle_ns / kMeanGaps > mean_ns ? idle_ns : 0;
 }
 
 namespace {
 
-/// Returns how far the ring of a session reaches back at the mean rate up to the newest event.
-std::optional<Reach> ReachByRate(const TraceFacts& facts, const BufferStats& stats,
+/// Returns how far the ring of a session reaches back at the mean rate up to its idle end.
+std::optional<Reach> ReachByRate(uint64_t idle_ns, const BufferStats& stats,
                                  const TimeSpan& session) {
-  const uint64_t idle_ns = IdleEndOf(facts, session);
   auto reach = ReachByRate(
       stats, TimeSpan{session.first_ns, session.last_ns - static_cast<int64_t>(idle_ns)});
-  if (reach) reach->ns += idle_ns;
+  if (reach) reach->ns += idle_ns, reach->idle_ns = idle_ns;
   return reach;
 }
 
@@ -44,6 +43,8 @@ std::optional<Reach> ReachByRate(const TraceFacts& facts, const BufferStats& sta
 std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session) {
   const BufferStats& stats = facts.buffers[index].stats;
   if (stats.chunks_overwritten == 0) return std::nullopt;
+  const uint64_t idle_ns =
+      facts.all.span ? IdleEndOf(facts.all.span->last_ns, facts.events, session) : 0;
   std::vector<const TraceSequence*> sequences;
   uint64_t all = 0;  // bytes
   for (const TraceSequence& sequence : facts.sequences)
@@ -58,11 +59,11 @@ std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSp
   for (const TraceSequence* sequence : sequences) {
     if (held > all / 2) break;
     held += sequence->all.bytes;
-    if (!sequence->all.span) return ReachByRate(facts, stats, session);
+    if (!sequence->all.span) return ReachByRate(idle_ns, stats, session);
     since_ns = std::max(since_ns, sequence->all.span->first_ns);
   }
-  if (all == 0 || since_ns > session.last_ns) return ReachByRate(facts, stats, session);
-  return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false};
+  if (all == 0 || since_ns > session.last_ns) return ReachByRate(idle_ns, stats, session);
+  return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false, idle_ns};
 }
 
 }  // namespace ringscope

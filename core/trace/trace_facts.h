@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 #define RINGSCOPE_CORE_TRACE_TRACE_FACTS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -146,6 +147,7 @@ struct TraceFacts : MachineFacts {
   uint64_t file_bytes = 0;       // of the session in the file; 0: not known
   uint64_t largest_packet = 0;   // bytes
   bool is_cut_off = false;       // it ends within a packet
+  bool has_more_bytes = false;   // that are no packet, after all of the session
   std::vector<ImportError> errors;  // the first kMaxErrors
   uint64_t error_count = 0;
 
@@ -180,6 +182,7 @@ struct TraceFacts : MachineFacts {
   uint64_t snapshots_left_out = 0;     // beyond what is kept
   uint64_t events = 0;                 // with a time
   uint64_t negative_times = 0;         // events
+  uint64_t before_boot = 0;            // of these, events with a time of day before the boot
   uint64_t late_events = 0;            // that the sorter drops
   std::optional<TimeHole> hole;
   uint64_t sort_windows = 0;
@@ -210,8 +213,14 @@ struct TraceFacts : MachineFacts {
   bool HasFinalStats() const {
     return stats_packets > 0 && (is_clone || packets_after_stats == appended_packets());
   }
-  /// Returns true if a tool or a library wrote the trace: nothing of it is from the service.
-  bool IsOfTool() const { return service_packets == 0 && trusted_packets == 0 && data_packets > 0; }
+  /// Returns true if all of the session is there: the service's event at its end, and then the
+  /// statistics.
+  bool HasEnd() const { return HasFinalStats() && lifetime && lifetime->length_ns() > 0; }
+  /// Returns true if a tool or a library wrote the trace: no packet has a field that the service
+  /// adds to each, and none is of those that only a service has a reason to write.
+  bool IsOfTool() const {
+    return trusted_packets == 0 && data_packets > 0 && stats_packets == 0 && !lifetime;
+  }
 
   void AddError(uint64_t offset, std::string what) {
     ++error_count;
@@ -226,13 +235,16 @@ struct TraceFacts : MachineFacts {
 struct Reach {
   uint64_t ns = 0;
   bool is_estimate = false;  // by size and mean rate, as the packets' times are not known
+  uint64_t idle_ns = 0;      // of this, the end of the session in which nothing was written
 
+  /// Returns the time of the data that the ring holds.
+  uint64_t held_ns() const { return ns - std::min(ns, idle_ns); }
   friend bool operator==(const Reach&, const Reach&) = default;
 };
 
-/// Returns the time at the session's end in which nothing was written, by the newest event of the
-/// trace and how often there are events, ns.
-uint64_t IdleEndOf(const TraceFacts& facts, const TimeSpan& session);
+/// Returns the time at the session's end in which nothing was written, by its newest event and by
+/// how often there are events, ns.
+uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session);
 
 /// Returns the time that a ring holds at the mean rate of the session; nullopt if nothing was
 /// written.

@@ -280,10 +280,13 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
       break;
     }
     if (*ns < 0) {
-      if (packet.content == TracePacket::kTrackEvent && times_.event.has_own_time)
+      constexpr ClockKey kUnixTime = {0, proto::BuiltinClock::kBuiltinClockRealtime};
+      if (packet.content == TracePacket::kTrackEvent && times_.event.has_own_time) {
         times_.event.has_negative_time = true;
-      else
-        ++facts_.negative_times;
+        continue;
+      }
+      ++facts_.negative_times;
+      if (time.clock == kUnixTime && static_cast<int64_t>(time.time) > 0) ++facts_.before_boot;
       continue;
     }
     order_.AddEvent(*ns);

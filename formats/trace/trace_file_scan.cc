@@ -134,7 +134,9 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                 "it is another protobuf, perhaps a profile (pprof, XSpace) or a descriptor set");
   const size_t errors = reader->damage().size() - (reader->is_cut_off() ? 1 : 0);
   ScannedTrace result{scans.Finish({reader->damage().data(), errors}), reader->position(), {}};
-  result.sessions.back().is_cut_off = reader->is_cut_off();
+  TraceFacts& last = result.sessions.back();
+  last.has_more_bytes = reader->is_cut_off() && last.HasEnd();
+  last.is_cut_off = reader->is_cut_off() && !last.has_more_bytes;
   if (result.sessions.size() == 1)
     result.sessions.back().file_bytes = scans.end().value_or(reader->position());
   if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;

@@ -66,10 +66,14 @@ TEST(TraceFileScan, JoinedFilesAreScannedSessionBySession) {
 
 TEST(TraceFileScan, DamageIsOfTheSessionThatHasIt) {
   const std::string trace = testing::ReadTestdata(kTraceFile);
-  const auto scanned = Scan(trace + trace + std::string("\x0A\x7F", 2));
+  const auto scanned = Scan(trace + trace.substr(0, trace.size() - 2));
   ASSERT_EQ(scanned->sessions.size(), 2u);
   EXPECT_FALSE(scanned->sessions[0].is_cut_off);
   EXPECT_TRUE(scanned->sessions[1].is_cut_off);
+  // What follows the session's end and its statistics cuts nothing off.
+  const auto longer = Scan(trace + "\n1 file pulled\n");
+  EXPECT_FALSE(longer->sessions.back().is_cut_off);
+  EXPECT_TRUE(longer->sessions.back().has_more_bytes);
   // Bytes that are no packet, between the packets of the first one.
   const auto damaged = Scan(trace.substr(0, 5) + std::string(40, '\xFF') + trace + trace);
   EXPECT_EQ(damaged->sessions.front().error_count, 1u);  // with the packet that they cut
