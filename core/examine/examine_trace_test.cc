@@ -28,6 +28,20 @@ Message SourceMessage(std::string_view name, uint64_t target = 0) {
                              .Text(proto::DataSourceConfig::kName, name)
                              .Uint(proto::DataSourceConfig::kTargetBuffer, target));
 }
+std::string CategoryConfig(const std::vector<std::string>& categories) {
+  Message track_event;
+  for (const std::string& category : categories)
+    track_event.Text(proto::TrackEventConfig::kEnabledCategories, category);
+  const Message source = Message()
+                             .Text(proto::DataSourceConfig::kName, "track_event")
+                             .Inner(proto::DataSourceConfig::kTrackEventConfig, track_event);
+  return Message()
+      .Inner(proto::TraceConfig::kBuffers,
+             Message().Uint(proto::TraceConfig::BufferConfig::kSizeKb, 64))
+      .Inner(proto::TraceConfig::kDataSources,
+             Message().Inner(proto::TraceConfig::DataSource::kConfig, source))
+      .text();
+}
 /// One ring of 64 KiB for track events, whose state is repeated.
 Message GoodConfig() {
   return Message()
@@ -265,6 +279,11 @@ std::vector<Case> Cases() {
          f.all.span = TimeSpan{3'500'000'000, 10'000'000'000};
        }},
       {"buffer.late_chunks", [](TraceFacts& f) { f.buffers[0].stats.chunks_discarded = 80; }},
+      {"source.no_category",
+       [](TraceFacts& f) {
+         f.config = CategoryConfig({"gfx"});
+         f.categories = {"net"};
+       }},
       {"source.silent", [](TraceFacts& f) { f.sequences[0].contents[0].content = 1; }},
       {"source.slow", [](TraceFacts& f) { f.slow_to_start = {{"com.game", "track_event"}}; }},
       {"state.never_cleared",
@@ -558,6 +577,22 @@ TEST(ExamineTrace, SessionOfUnknownLength_WasReadOftenIfMoreThanItsBufferCameOut
   facts.buffers[0].stats.bytes_read = 155'360;
   EXPECT_EQ(FindRule(ExamineTrace(facts), "buffer.overwritten")->cause.text.find("read once"),
             std::string::npos);
+}
+
+TEST(ExamineTrace, CategoriesThatTheConfigEnablesAndNoEventHasAreNamed) {
+  TraceFacts facts = GoodTrace();
+  facts.categories = {"__metadata", "net,loading"};
+  facts.config = CategoryConfig({"gfx*", "__metadata"});
+  const Examination none = ExamineTrace(facts);
+  ASSERT_NE(FindRule(none, "source.no_category"), nullptr);
+  EXPECT_EQ(none.answer.headline, "No event has a category that the config enables: 'gfx*'.");
+  facts.config = CategoryConfig({"gfx", "load*", "*t"});
+  const Examination some = ExamineTrace(facts);
+  EXPECT_EQ(FindRule(some, "source.no_category")->what.text,
+            "1 of 3 enabled categories has no event: 'gfx'.");
+  EXPECT_EQ(FindRule(some, "source.no_category")->harm, Harm::kInfo);
+  facts.has_other_categories = true;
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "source.no_category"), nullptr);
 }
 
 TEST(ExamineTrace, TheWorstFindingIsTheVerdict) {

@@ -35,8 +35,7 @@ constexpr std::array kRules = {
          "A larger max_file_size_bytes, or less data."},
     Rule{"trace.after_stats", Harm::kInfo, "Packets follow the last statistics",
          "The service's statistics are not at the end of the file: they do not count the packets "
-         "that "
-         "follow. Bytes that are no packet are left out.",
+         "that follow. Bytes that are no packet are left out.",
          "None is needed, if the file was not changed."},
     Rule{"trace.short", Harm::kWarning, "Events end early",
          "The session, or its events, ended before the time that its config asks for. It is info "
@@ -132,6 +131,11 @@ constexpr std::array kRules = {
     Rule{"source.silent", Harm::kWarning, "A data source delivered nothing",
          "The config asks for it, and no packet in the trace has a field that it writes.",
          "Check its name, its config and its producer."},
+    Rule{"source.no_category", Harm::kWarning, "Categories without an event",
+         "No event of the trace has a category that enabled_categories of the config names. It is "
+         "info where other categories have events, or where a buffer lost data.",
+         "Check enabled_categories in track_event_config against the categories that the app "
+         "defines, and whether what they mark happened."},
     Rule{"source.slow", Harm::kWarning, "Data sources were slow to start",
          "20 s after the session's start the service was still waiting for them.",
          "Look at their producers, which were busy, blocked or frozen."},
@@ -140,8 +144,7 @@ constexpr std::array kRules = {
     Rule{"state.unusable", Harm::kDataLoss, "Packets without the state that they need",
          "Names and times of these packets refer to earlier packets of their sequence that are "
          "lost. Trace processor skips them. Half of all packets, or more, is an error; the few "
-         "before "
-         "the first repetition in a ring whose clear period is short enough are info.",
+         "before the first repetition in a ring whose clear period is short enough are info.",
          "incremental_state_config { clear_period_ms } makes the producers repeat the state; a "
          "larger buffer keeps it."},
 
@@ -283,12 +286,12 @@ constexpr std::array kRules = {
          "linux.process_stats, and the events task/task_newtask and task/task_rename."},
     Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
          "A full buffer of this policy takes no more data, however often it was read. It is a "
-         "warning "
-         "where a trace lost nothing by it, and info where its data sources write little.",
+         "warning where a trace lost nothing by it, and info where the buffer was never full or its "
+         "data sources write little.",
          "fill_policy: RING_BUFFER"},
     Rule{"config.no_flush", Harm::kWarning, "The config has no flush period",
          "Without flushes, data waits in the producers' shared memory, in order of the writers "
-         "and not of time.",
+         "and not of time. It is info where the events of the trace came in order.",
          "flush_period_ms, for example 5000; since v54 the service flushes by itself where it "
          "writes into a file."},
     Rule{"config.no_clear_period", Harm::kInfo, "Incremental state is never repeated",

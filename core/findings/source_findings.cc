@@ -282,6 +282,56 @@ void ExamineSilentSources(Examiner& examiner) {
   }
 }
 
+/// Returns true if the pattern of a config enables the category; '*' stands for any characters.
+bool Enables(std::string_view pattern, std::string_view category) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == category;
+  if (!category.starts_with(pattern.substr(0, star))) return false;
+  category.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (size_t skipped = 0; skipped <= category.size(); ++skipped)
+    if (Enables(pattern, category.substr(skipped))) return true;
+  return false;
+}
+
+/// Returns true if the pattern enables a category of the group: "a,b".
+bool EnablesOneOf(std::string_view pattern, std::string_view group) {
+  for (size_t comma = 0; comma != group.npos; group.remove_prefix(comma + 1)) {
+    comma = group.find(',');
+    if (Enables(pattern, group.substr(0, comma))) return true;
+    if (comma == group.npos) break;
+  }
+  return false;
+}
+
+/// Categories of track events that the config enables, and no event has.
+void ExamineCategories(Examiner& examiner) {
+  const TraceFacts& facts = examiner.facts;
+  if (IsInPart(facts) || facts.categories.empty() || facts.has_other_categories ||
+      !facts.remotes.empty())
+    return;
+  std::set<std::string> asked;
+  std::vector<std::string> missing;
+  for (const ConfiguredSource& source : examiner.config.sources)
+    for (const std::string& pattern : source.track_categories)
+      // Apps write "__metadata" by themselves.
+      if (!pattern.starts_with("__") && asked.insert(pattern).second &&
+          std::ranges::none_of(facts.categories,
+                               [&](const auto& group) { return EnablesOneOf(pattern, group); }))
+        missing.push_back(fmt::format("'{}'", Printable(pattern)));
+  if (missing.empty()) return;
+  const bool has_none = missing.size() == asked.size();
+  Finding& finding = examiner.Add(
+      "source.no_category",
+      has_none ? Say("No event has a category that the config enables: {}.", Joined(missing))
+               : Say("{} of {} enabled categories {} no event: {}.",
+                     Number("categories_missing", missing.size()),
+                     Number("categories_asked", asked.size()), missing.size() == 1 ? "has" : "have",
+                     Joined(missing)),
+      {.where = "track_event", .weight = missing.size()});
+  if (!has_none || !LostNothing(examiner)) finding.harm = Harm::kInfo;
+}
+
 /// Returns true if the list has the event, by its name with or without its group.
 bool Lists(const std::vector<std::string>& list, std::string_view event) {
   return std::ranges::any_of(list, [&](std::string_view one) {
@@ -543,7 +593,10 @@ std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& conf
 
 void ExamineSources(Examiner& examiner) {
   if (!examiner.has_config()) return;
-  if (!examiner.is_of_log()) ExamineSilentSources(examiner);
+  if (!examiner.is_of_log()) {
+    ExamineSilentSources(examiner);
+    ExamineCategories(examiner);
+  }
   for (size_t i = 0; i < examiner.config.sources.size(); ++i) {
     const ConfiguredSource& source = examiner.config.sources[i];
     if (source.name != kFtraceSource) continue;

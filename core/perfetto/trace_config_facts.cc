@@ -85,6 +85,11 @@ ConfiguredSource ReadSource(Bytes message) {
   while (const auto field = parts.Next())
     source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
   ReadFtrace(wire::BytesIn(config, Config::kFtraceConfig), source);
+  wire::ForEachMessage(wire::BytesIn(config, Config::kTrackEventConfig),
+                       proto::TrackEventConfig::kEnabledCategories, [&](Bytes category) {
+                         if (source.track_categories.size() < kMaxEvents)
+                           source.track_categories.emplace_back(wire::AsText(category));
+                       });
   source.perf_ring_pages = wire::NumberIn(wire::BytesIn(config, Config::kPerfEventConfig),
                                           proto::PerfEventConfig::kRingBufferPages);
   source.heap_shm_bytes = wire::NumberIn(wire::BytesIn(config, Config::kHeapprofdConfig),

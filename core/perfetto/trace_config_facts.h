@@ -41,6 +41,7 @@ struct ConfiguredSource {
   // Events and categories of the kernel's ftrace.
   std::vector<std::string> ftrace_events = {};
   std::vector<std::string> atrace_categories = {};
+  std::vector<std::string> track_categories = {};  // enabled_categories of track events
   bool asks_for_events = false;  // in any way: events, atrace, kprobes, a function graph
   std::optional<uint64_t> ftrace_buffer_kb = {};
   std::optional<uint64_t> ftrace_drain_period_ms = {};

@@ -197,6 +197,7 @@ struct TrackEventShape {
   bool has_value = false, has_extra = false;
   Bytes legacy;  // legacy_event
   bool has_own_time = false, has_negative_time = false;
+  bool has_own_categories = false;  // that are not interned
   bool is_left_out = false;  // for a reason that was counted, or as what it needs is lost
 };
 

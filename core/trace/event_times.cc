@@ -223,7 +223,7 @@ class TimesOfPacket {
 
   void AddTrackEvent() {
     constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16, kLegacy = 6, kType = 9, kTrack = 11,
-                       kExtra = 12, kValue = 30, kDouble = 44, kExtraDouble = 46;
+                       kExtra = 12, kCategories = 22, kValue = 30, kDouble = 44, kExtraDouble = 46;
     std::optional<uint64_t> delta, absolute;
     TrackEventShape& event = out_.event = {};
     wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
@@ -234,6 +234,7 @@ class TimesOfPacket {
       if (field.number == kTrack) event.track = field.value;
       event.has_extra |= field.number == kExtra || field.number == kExtraDouble;
       event.has_value |= field.number == kValue || field.number == kDouble;
+      event.has_own_categories |= field.number == kCategories;
     });
     const auto add = [&](uint64_t us) {
       event.has_negative_time = static_cast<int64_t>(us) < 0;

@@ -224,6 +224,18 @@ MachineFacts& TraceScan::FactsOf(uint32_t machine) {
   return is_kept ? facts_.remotes[machine] : ignored_;
 }
 
+/// Keeps the names of interned categories; a group of them is one name, with commas.
+void TraceScan::AddCategories(Bytes interned, MachineFacts& machine) {
+  constexpr uint32_t kName = 2;
+  wire::ForEachMessage(interned, proto::InternedData::kEventCategories, [&](Bytes category) {
+    const Bytes name = wire::BytesIn(category, kName);
+    if (machine.categories.size() < MachineFacts::kMaxCategories)
+      machine.categories.emplace(wire::AsText(name));
+    else
+      machine.has_other_categories = true;
+  });
+}
+
 void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
   sequence.state.Add(packet.clears_state, packet.dropped != 0);
   if (packet.clears_state) ++sequence.facts.clears;
@@ -234,6 +246,7 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
     ++sequence.facts.nameless;
   if (packet.clears_state || packet.defaults || packet.interned_data)
     sequence.content.Update(packet);
+  if (packet.interned_data) AddCategories(*packet.interned_data, FactsOf(packet.machine));
   if (packet.has_sequence_id) return;
   ContentCounts& counts = FactsOf(packet.machine).content;
   if (packet.content == TracePacket::kThreadDescriptor)
@@ -271,6 +284,7 @@ std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Seque
     return std::nullopt;
   }
   ReadEventTimes(packet, sequence.time, clocks_.Of(packet.machine), machine, times_);
+  machine.has_other_categories |= times_.event.has_own_categories;
   facts_.times_left_out += times_.left_out;
   std::optional<TimeSpan> all;
   for (const EventTimes::Time& time : times_.times) {

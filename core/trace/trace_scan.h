@@ -210,6 +210,7 @@ class TraceScan {
   static uint64_t KeyOf(uint32_t machine, uint32_t id) { return uint64_t{machine} << 32 | id; }
   Sequence* SequenceOf(uint32_t machine, uint32_t id);
   MachineFacts& FactsOf(uint32_t machine);
+  void AddCategories(Bytes interned, MachineFacts& machine);
   void UpdateState(const TracePacketView& packet, Sequence& sequence);
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
   std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
