@@ -311,7 +311,7 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
 
 Command TryCommand() {
   return {"try",
-          "Say an example in one line, and see what buffers make of it",
+          "Replay a one-line example through each buffer version",
           "Puts the commits, patches, reads and clones of a line into a buffer of one or more "
           "versions, and shows after each step the chunks in the order of the buffer and of their "
           "sequences, the packets returned, what happened to chunks, and the counters that moved. "

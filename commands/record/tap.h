@@ -76,8 +76,8 @@ class Turns {
   bool Take(ConnectionPair& pair, bool next = false);
   /// Ends the pair's turn, or its waiting for one.
   void Leave(ConnectionPair& pair);
-  /// Of others to which the service has sent something about the same buffers it is not known
-  /// whether that was before what it has sent to the pair.
+  /// Marks other pairs with the same buffers: whether the service has sent its last frames to them
+  /// before or after those to this pair is not known.
   void NoteUnordered(const ConnectionPair& pair) const;
   /// Returns true if a pair waits that could have a turn without this one.
   bool IsWanted(const ConnectionPair& holder) const;

@@ -146,8 +146,8 @@ class Engine {
   /// @return what is wrong; empty if nothing
   virtual std::string CheckInvariants() const = 0;
 
-  /// Why the engine cannot continue; nullptr as long as all is well, which for engines of the
-  /// catalogue is always. To be checked after each call.
+  /// Returns why the engine cannot continue, or nullptr: always nullptr for built-in engines. Check
+  /// it after each call.
   const Error* failure() const { return failure_.get(); }
 
  protected:

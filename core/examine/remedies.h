@@ -48,7 +48,7 @@ inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
      "estimate: {formula}). Or {otherwise}."},
 });
 
-/// What comes out of the buffers that a remedy concerns, by a replay, in packets.
+/// Packets that come out of the buffers that a remedy concerns, by a replay.
 struct TriedOutcome {
   uint64_t written = 0;
   uint64_t in_trace = 0;
@@ -65,7 +65,7 @@ struct TriedOutcome {
   }
   friend bool operator==(const TriedOutcome&, const TriedOutcome&) = default;
 };
-/// Of a buffer as the session was replayed.
+/// Returns the outcome of a buffer as the session was replayed.
 TriedOutcome OutcomeOf(const LedgerTotals& totals);
 
 /// A change of the trace config, its effect and its price.

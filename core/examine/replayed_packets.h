@@ -51,7 +51,7 @@ class ReplayedPackets : public ReplayListener, public LedgerSink {
     /// The time of the packet returned that is nearest to a place, before it; if there is none, of
     /// the sequence's first packet, lost or not.
     int64_t TimeBefore(GapPlace place) const;
-    /// Likewise of the packet at the place or after it, or of the sequence's last packet.
+    /// The time of the packet at the place or after it, or else of the sequence's last packet.
     int64_t TimeFrom(GapPlace place) const;
 
    private:

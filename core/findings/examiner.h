@@ -90,7 +90,7 @@ void ExamineFtrace(Examiner& examiner);
 void ExamineSources(Examiner& examiner);
 void ExamineProfilers(Examiner& examiner);
 void ExamineClocks(Examiner& examiner);
-/// Of the config alone: what the service refuses or ignores, data sources, and the rest.
+/// These look at the config alone: what the service refuses or ignores, data sources, the rest.
 void ExamineRefusals(Examiner& examiner);
 void ExamineIgnored(Examiner& examiner);
 void ExamineConfigSources(Examiner& examiner);

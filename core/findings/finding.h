@@ -21,7 +21,7 @@
 
 namespace ringscope {
 
-/// What became of a data source of a trace's config.
+/// The outcome of a data source of a trace's config.
 enum class SourceState : uint8_t {
   kDelivered,       // packets of it are in the trace
   kEndedEarly,      // packets of it are in the trace; others wrote for much longer

@@ -158,7 +158,7 @@ inline constexpr auto kEnumRows<GapSign> = EnumTable<EnumRow<GapSign>>({
 struct GapRemedies {
   /// Bytes with which the buffer would have held the packets until they were read.
   std::optional<uint64_t> buffer_size;
-  /// Of these, what it would have held at once: no smaller ring does.
+  /// Peak bytes that the ring must hold at one time: the lower bound of its size.
   uint64_t held_size = 0;
   /// Reads at least this often would have been in time.
   std::optional<uint64_t> read_period_ns;
@@ -170,7 +170,7 @@ struct GapRemedies {
   bool no_size_helps = false;
 };
 
-/// What is to blame for the loss of some packets of a gap, beside the sequences that needed space.
+/// Causes of the loss of some packets of a gap, beside the sequences that needed space.
 struct GapBlame {
   Cause cause = Cause::kNone;
   std::optional<ChunkName> chunk;  // that lacks the patch, or left the buffer before
@@ -227,7 +227,7 @@ struct Gap {
   static constexpr size_t kMaxBlamed = 16;
   static constexpr size_t kMaxEvictors = 32;
   bool Has(Cause cause) const { return Contains(causes, cause, &CauseCount::cause); }
-  /// Packets that were overwritten for other packets, whosever.
+  /// Packets overwritten by any commit.
   uint64_t evicted() const;
   /// Counts packets that were overwritten for a sequence.
   void AddEvicted(const EvictorCount& more);

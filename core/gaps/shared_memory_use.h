@@ -152,7 +152,7 @@ inline constexpr auto kEnumRows<AbortReason> = EnumTable<AbortRow>({
      "read the session after its end"},
 });
 
-/// What the log shows of the moment in which a writer aborted a packet.
+/// The moment in which a writer aborted a packet, as far as the log shows it.
 struct AbortFacts {
   AbortReason reason = AbortReason::kNotShown;
   std::optional<uint64_t> smb_size;  // bytes
@@ -196,7 +196,7 @@ class SharedMemoryUse {
     uint64_t held_ns = 0;                  // for how long
   };
   void OnLook(ProducerId id);
-  /// What a look at the full memory adds.
+  /// Adds what a look at the full memory shows.
   static void AddLook(const Producer& producer, uint64_t now_ns, AbortFacts& facts);
 
   LogMoment now_;

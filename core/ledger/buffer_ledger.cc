@@ -114,7 +114,7 @@ void BufferLedger::OnErased(ChunkName key, const BufferEvent::Erased& erased) {
       break;
     case Erasure::kOverwritten:
     case Erasure::kCleared: {
-      // What a read consumed before, and did not return, it abandoned.
+      // A fragment that was consumed but not returned was abandoned by the reader.
       const uint32_t consumed = reports_.abandoned ? 0 : erased.state.consumed();
       record->evicted_for = erased.by;
       size_t first = 0;

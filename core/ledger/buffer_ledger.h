@@ -230,7 +230,7 @@ class BufferLedger : private WriterLosses {
   bool keeps_first_ = false;             // such a buffer, with policy DISCARD
   uint32_t pass_ = 0;
   uint64_t position_ = 0;  // of the last packet in that pass
-  // Of the commit under way.
+  // The commit under way.
   const WrittenCommit* arriving_ = nullptr;
   std::vector<size_t> not_replaced_;  // fragments of it, in the place of others that stay
   Outcome outcome_ = Outcome::kUnknown;

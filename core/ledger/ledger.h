@@ -201,8 +201,8 @@ class Ledger : public ReplayListener {
 
   /// By buffer. Complete once all buffers were drained.
   const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
-  /// What does not add up, as a warning; empty if all does. After the end. Anything else than empty
-  /// is a bug in ringscope.
+  /// Call after the end. Returns a warning of sums that do not add up, which are a bug in
+  /// ringscope; empty if all do.
   std::string Check() const;
   /// How often the accounts of a buffer were settled after a record: once for each buffer that
   /// something happened to.

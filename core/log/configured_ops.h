@@ -106,7 +106,7 @@ class ConfiguredOps : public ChangedSource {
   std::map<uint32_t, BufferId> ids_;        // of the config's buffers, by index
   std::vector<BufferId> added_;             // buffers that the log lacks, or has not set up yet
   std::map<std::pair<ProducerId, BufferId>, BufferId> moves_;
-  // Likewise, of ftrace: the content of its packets tells its writers apart.
+  // Moves of ftrace writers, which the content of their packets shows.
   std::map<std::pair<ProducerId, BufferId>, BufferId> ftrace_moves_;
   std::map<SequenceKey, bool> is_ftrace_;
   std::map<SequenceKey, BufferId> registered_;  // writers, with the buffers that they mean

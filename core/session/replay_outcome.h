@@ -133,7 +133,7 @@ struct ReplayOutcome {
   std::vector<RecordingVerdict> verdicts;  // in what the recording is not exact
   std::optional<uint64_t> first_time_ns;
   std::optional<uint64_t> last_time_ns;
-  // Of the last read, or when tracing had stopped before it; absent: no read has a known time.
+  // Time of the last read, or of the end of tracing before it; absent: no read has a known time.
   std::optional<uint64_t> read_until_ns;
   std::vector<BufferOutcome> buffers;  // by id
   ServiceStats service;

@@ -274,7 +274,7 @@ struct SweepInput {
   TaskRunner run_tasks = RunInTurn;
   std::optional<bool> has_reads = {};  // that touch the session's buffers; absent: not known
   bool is_reconfigured = false;        // see ReplayOptions
-  /// Of the session as it was replayed before, with smaller buffers than configurations of
+  /// Accounts of an earlier replay of the session, with smaller buffers than configurations of
   /// SweepConfig::kSizesOnly; nullptr: there are none.
   const SessionAccounts* accounts = nullptr;
   /// Facts of the records that `open` returns; by default of a session that was not read yet.

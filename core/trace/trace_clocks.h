@@ -139,7 +139,7 @@ class MachineClocks {
   /// @param clock absent: the time is in the machine's trace clock
   std::optional<int64_t> ToTraceTime(uint32_t machine, std::optional<ClockKey> clock,
                                      uint64_t time);
-  /// Of all machines.
+  /// Returns the clock snapshots of all machines that trace processor refuses.
   uint64_t invalid_snapshots() const;
 
  private:

@@ -35,7 +35,7 @@ struct EventTimes {
     std::optional<ClockKey> clock;  // absent: the number is taken as the trace's time
     uint64_t time = 0;              // in the clock's units
   };
-  /// Of one packet; real ones have some thousands. Further ones are counted, and left out.
+  /// Times that are kept of one packet; real ones have some thousands. The rest is counted alone.
   static constexpr size_t kMaxTimes = size_t{1} << 18;
 
   std::vector<Time> times;  // empty: the packet is used when it is read, or as the latest so far

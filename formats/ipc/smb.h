@@ -38,7 +38,7 @@ struct FoundChunk {
   ChunkPlace place;
   bool complete = false;  // else it is being written
   ChunkHeader header;
-  // Of the copy in what the scan appends to, header included.
+  // The copy in the text that the scan appends to, header included.
   size_t offset = 0;
   size_t bytes = 0;
 };

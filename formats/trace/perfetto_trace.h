@@ -70,7 +70,7 @@ class TraceFraming {
 
   /// Returns true if the source ended within a field, or failed.
   bool is_cut_off() const { return is_cut_off_; }
-  /// Of the next packet, or of what is wrong.
+  /// Returns the file offset of the next packet, or of what is wrong.
   uint64_t offset() const { return window_.offset() + returned_; }
 
  private:
@@ -82,7 +82,7 @@ class TraceFraming {
 
   /// Returns true if the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
-  /// Of the field at the window's front.
+  /// Returns the extent of the field at the window's front.
   Result<Extent> ExtentOf(size_t tag_size, uint8_t type);
   /// Drops a field at the window's front that is too large, unless it can hardly be there.
   /// @return false: the source ended within it
