@@ -105,10 +105,8 @@ class RecordingRun {
     Drain();
     EndCommand();
     if (const uint64_t served = recorder_->consumers_served(); served > 0)
-      context_.console.Warn(fmt::format("{} {} ended with the recording, before {} ended {}",
-                                        Count(served, "session"), served == 1 ? "was" : "were",
-                                        served == 1 ? "its consumer" : "their consumers",
-                                        served == 1 ? "it" : "them"));
+      context_.console.Warn(
+          fmt::format("the recording's end cut {} short", Count(served, "session")));
     recorder_->Stop();
     const EventLoop::Timer timeout =
         loop_->CallAfter(kEndTimeout, [this] { recorder_->Abandon(); });
@@ -172,11 +170,10 @@ class RecordingRun {
     };
     say(options.producer, "producers", kProducerVariable);
     if (options.consumer) say(*options.consumer, "consumers", kConsumerVariable);
-    if (!options.consumer && options.buffers.empty()) {
+    if (!options.consumer && options.buffers.empty())
       console.Warn(
           "the buffers' sizes are not known, but a replay needs them: record the consumer "
           "too (--consumer-listen), or give --buffer");
-    }
   }
 
   /// @param pid of the client that it is about; -1: of none
@@ -198,8 +195,7 @@ class RecordingRun {
                              queue.waiting->ToString(), HumanSize(args_.queue_bytes))
                : "writing the log has resumed");
     if (queue.gaps > 0 && !std::exchange(gaps_reported_, true))
-      Warn(
-          "the log cannot be written fast enough: it has recorder gaps where records were dropped");
+      Warn("the log cannot be written fast enough: records are dropped (recorder gaps)");
     ReportFailure();
     tick_ = loop_->CallAfter(kTick, [this] { OnTick(); });
   }
@@ -209,10 +205,10 @@ class RecordingRun {
     const uint64_t served = recorder_->consumers_served();
     if (served == 0 || stop_now_) return;
     recorder_->StopListening();
-    context_.console.Say(fmt::format(
-        "{} {} still served: recording ends with {}; no more clients can connect; a "
-        "second signal ends it now",
-        Count(served, "session"), served == 1 ? "is" : "are", served == 1 ? "it" : "them"));
+    context_.console.Say(
+        fmt::format("recording until the end of {}; no more clients can connect; a second signal "
+                    "ends it now",
+                    Count(served, "session")));
     loop_->RunUntil([this] { return stop_now_ || recorder_->consumers_served() == 0; });
   }
 
@@ -222,16 +218,14 @@ class RecordingRun {
     bool late = false;
     const EventLoop::Timer timeout = loop_->CallAfter(kEndTimeout, [&late] { late = true; });
     loop_->RunUntil([&] { return command_ending_ || late; });
-    if (!command_ending_) {
+    if (!command_ending_)
       Warn(fmt::format("{} (pid {}) does not end: it continues without the service",
                        args_.command.front(), command_->pid()));
-    }
   }
 
   void ReportFailure() {
     const std::optional<Error> failure = log_->state().failure;
-    if (!failure || failure_reported_) return;
-    failure_reported_ = true;
+    if (!failure || std::exchange(failure_reported_, true)) return;
     context_.console.PrintError(
         fmt::format("recording has stopped: {}; the session continues", failure->ToString()));
   }
@@ -366,9 +360,8 @@ class RecordingRun {
 Result<ExitCode> RunRecord(const RecordArgs& args, Context& context) {
   if (args.log.without_payload && !args.compare.empty())
     return Fail(ErrorCode::kUsage,
-                "--compare needs what is in the packets, and --no-payload "
-                "leaves it out",
-                {}, "choose one of them");
+                "--compare needs what is in the packets, and --no-payload leaves it out", {},
+                "choose one of them");
   if (args.compare == "-")
     return Fail(ErrorCode::kUsage, "--compare cannot read the trace from standard input", {},
                 "name a file, which is read once the recording has ended");

@@ -161,7 +161,7 @@ TEST(RecordEnding, FirstSignal_LetsTheSessionEnd_WhoseTraceIsCompared) {
   const Ran& ran = live.Wait();
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
   EXPECT_THAT(WithoutLineBreaks(ran.err),
-              AllOf(HasSubstr("1 session is still served: recording ends with it; no more clients "
+              AllOf(HasSubstr("recording until the end of 1 session; no more clients "
                               "can connect; a second signal ends it now"),
                     HasSubstr("This recording is exact."), HasSubstr("its replay equals ")));
 }
@@ -236,11 +236,10 @@ TEST(RecordEnding, SecondSignal_EndsItNow) {
   live.Signal(SIGTERM);
   const Ran& ran = live.Wait();
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(
-      WithoutLineBreaks(ran.err),
-      AllOf(HasSubstr("1 session is still served"),
-            HasSubstr("1 session was ended with the recording, before its consumer ended it"),
-            HasSubstr("This recording is exact.")));
+  EXPECT_THAT(WithoutLineBreaks(ran.err),
+              AllOf(HasSubstr("recording until the end of 1 session"),
+                    HasSubstr("the recording's end cut 1 session short"),
+                    HasSubstr("This recording is exact.")));
   EXPECT_FALSE(session.Write(1));
 }
 
@@ -249,7 +248,7 @@ TEST(RecordEnding, WithoutASession_EndsAtOnce) {
   live.Signal(SIGTERM);
   const Ran& ran = live.Wait();
   EXPECT_EQ(ran.code, ExitCode::kClean) << ran.error;
-  EXPECT_THAT(ran.err, Not(HasSubstr("still served")));
+  EXPECT_THAT(ran.err, Not(HasSubstr("until the end")));
 }
 
 TEST(RecordEnding, WarningsOfOneKindAboutOneClient_AreLimited) {
