@@ -153,6 +153,16 @@ TEST(TraceHoles, AreReplacedWhereTheyWereAddedBefore) {
 }
 
 // RINGSCOPE_MUTATIONS sets how many, so that more can be tried than each time.
+TEST(TraceHoles, AFileThatReachedItsLimitIsStillJudgedAsSuch) {
+  const TempFolder folder;
+  const std::string with_holes =
+      WithHoles(folder,
+                ReadFile(std::string(RS_TESTDATA) + "/traces/file-reached-max-size.pftrace"))
+          .out;
+  EXPECT_THAT(RunCommand(DoctorCommand(), {folder.Write("holes.pftrace", with_holes)}).out,
+              HasSubstr("The file reached max_file_size_bytes"));
+}
+
 TEST(TraceHoles, DamagedTracesAreSurvived) {
   const TempFolder folder;
   const char* const count = std::getenv("RINGSCOPE_MUTATIONS");

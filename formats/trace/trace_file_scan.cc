@@ -23,12 +23,12 @@ class SessionScans : public SessionPackets {
     is_trace_ |= IsTracePacket(view);
     has_inner_ |= packet.offset == last_offset_;
     last_offset_ = packet.offset;
-    const uint64_t size = packet.bytes.size();
-    end_ = packet.offset + 1 + wire::VarintSize(size) + size;
     if (IsOwnSequence(view.sequence_id)) {
       if (own_packets_++ == 0) own_at_ = packet.offset;
       return {};
     }
+    const uint64_t size = packet.bytes.size();
+    end_ = packet.offset + 1 + wire::VarintSize(size) + size;
     scan_.AddPacket(packet.offset, packet.bytes, view);
     if (watch_ && view.sequence_id > kServiceSequenceId) watch_(packet, view);
     return {};
@@ -59,7 +59,8 @@ class SessionScans : public SessionPackets {
     return std::move(sessions_);
   }
 
-  /// Returns where the last packet ends, decompressed; nullopt: it is compressed by the service.
+  /// Returns where the last packet of the sessions ends, decompressed; nullopt: it is compressed by
+  /// the service.
   std::optional<uint64_t> end() const { return has_inner_ ? std::nullopt : std::optional(end_); }
   /// Where ringscope's own tracks begin in the file; nullopt: there are none.
   std::optional<uint64_t> own_at() const { return own_at_; }
