@@ -25,8 +25,8 @@ bool IsOfLosses(const Finding& finding) {
          id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
 }
 
-/// "buffers[0].size_kb 256 -> 7424 (an estimate)"; an entry that is added for a producer as it is in
-/// the config: 'producers { producer_name: "app" shm_size_kb: 512 }'.
+/// "buffers[0].size_kb 256 -> 7424 (an estimate)"; an entry that is added for a producer as it is
+/// in the config: 'producers { producer_name: "app" shm_size_kb: 512 }'.
 /// @param sizes of the buffers today, bytes, by their index in the config
 Sentence ChangesText(const std::vector<ConfigChange>& changes,
                      const std::map<uint32_t, uint64_t>& sizes) {

@@ -284,11 +284,12 @@ constexpr std::array kRules = {
          "and names, and task/task_newtask and task/task_rename those of later ones. It is info "
          "for a trace.",
          "linux.process_stats, and the events task/task_newtask and task/task_rename."},
-    Rule{"config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
-         "A full buffer of this policy takes no more data, however often it was read. It is a "
-         "warning where a trace lost nothing by it, and info where the buffer was never full or its "
-         "data sources write little.",
-         "fill_policy: RING_BUFFER"},
+    Rule{
+        "config.discard_into_file", Harm::kDataLoss, "DISCARD in a session written into a file",
+        "A full buffer of this policy takes no more data, however often it was read. It is a "
+        "warning where a trace lost nothing by it, and info where the buffer was never full or its "
+        "data sources write little.",
+        "fill_policy: RING_BUFFER"},
     Rule{"config.no_flush", Harm::kWarning, "The config has no flush period",
          "Without flushes, data waits in the producers' shared memory, in order of the writers "
          "and not of time. It is info where the events of the trace came in order.",

@@ -198,7 +198,7 @@ struct TrackEventShape {
   Bytes legacy;  // legacy_event
   bool has_own_time = false, has_negative_time = false;
   bool has_own_categories = false;  // that are not interned
-  bool is_left_out = false;  // for a reason that was counted, or as what it needs is lost
+  bool is_left_out = false;         // for a reason that was counted, or as what it needs is lost
 };
 
 /// What later packets of a sequence are judged by.

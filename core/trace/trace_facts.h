@@ -126,12 +126,12 @@ struct MachineFacts {
   ContentCounts content;
   ProfilerFacts profilers;
   std::vector<ClockProblem> clock_problems;
-  uint64_t undeferrable = 0;    // of these packets, those lost as the sorter had given out events
-  FtraceCounters ftrace;        // of the kernel
-  std::set<std::string> categories;  // of track events, as interned; at most kMaxCategories
+  uint64_t undeferrable = 0;  // of these packets, those lost as the sorter had given out events
+  FtraceCounters ftrace;      // of the kernel
+  std::set<std::string> categories;   // of track events, as interned; at most kMaxCategories
   bool has_other_categories = false;  // of events, not in `categories`
-  bool has_clock_sync = false;  // of a remote machine: remote_clock_sync relates its clocks
-  uint64_t packets = 0;         // of a remote machine
+  bool has_clock_sync = false;        // of a remote machine: remote_clock_sync relates its clocks
+  uint64_t packets = 0;               // of a remote machine
 };
 
 /// Facts of a session of a trace file, by trace processor's rules. As MachineFacts it is the
