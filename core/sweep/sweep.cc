@@ -529,8 +529,9 @@ Result<std::vector<std::vector<SweepRow>>> Sweep::Run(const std::vector<SweepCon
   };
   const auto skip = [&](size_t i) {
     auto same = RowsOfSame(configs[i]);
-    if (same) rows[i] = *std::move(same);
-    return same.has_value();
+    const bool is_same = same.has_value();
+    if (is_same) rows[i] = *std::move(same);
+    return is_same;
   };
   RS_RETURN_IF_ERROR(RunPasses(configs, all, has_ledger, visit, skip));
   RS_RETURN_IF_ERROR(RunPasses(
