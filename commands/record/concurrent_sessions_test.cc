@@ -198,11 +198,10 @@ void RunOnce(uint32_t seed) {
 }
 
 TEST(ConcurrentSessions, ReplayEqualsWhatEachConsumerReceived) {
-  const char* const chosen = std::getenv("RINGSCOPE_RECORDINGS");
-  const int recordings = chosen == nullptr ? 2 : std::atoi(chosen);
-  for (int i = 0; i < recordings && !HasFailure(); ++i) {
+  const uint32_t recordings = Recordings(/*otherwise=*/2);
+  for (uint32_t i = 0; i < recordings && !HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("recording {} of {}", i + 1, recordings));
-    RunOnce(static_cast<uint32_t>(i) + 1);
+    RunOnce(i + 1);
   }
 }
 

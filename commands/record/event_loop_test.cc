@@ -93,7 +93,7 @@ TEST_F(EventLoopTest, Watch_ThatEndsInTheSameRound_IsNotCalled) {
   EXPECT_EQ(calls, 1);
 }
 
-// What arrives next has its own place, also if the descriptor was read meanwhile.
+// The next arrival has its own place, also if the descriptor was read meanwhile.
 TEST_F(EventLoopTest, Rearm_ForgetsTheReportOfWhatWasTaken) {
   const UniqueFd start = Readable(), a = Readable(), b = Readable();
   const auto put = [](const UniqueFd& to) { return ::eventfd_write(to.get(), 1) == 0; };

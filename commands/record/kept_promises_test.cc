@@ -1,4 +1,4 @@
-// What 'advise' promises holds when the session is recorded again: real producers write through
+// The promises of 'advise' hold when the session is recorded again: real producers write through
 // real sockets and shared memory, with other packets and at other times than before.
 // RINGSCOPE_RECORDINGS sets how often.
 
@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -26,7 +25,7 @@ namespace {
 
 constexpr int kPromisedProducers = 2;
 
-/// What each producer writes.
+/// The writes of each producer.
 struct Workload {
   int rounds = 300;  // about 1 ms apart
   int packets = 20;  // of a round
@@ -73,10 +72,7 @@ write_flush_mode: WRITE_FLUSH_ENABLED)",
 /// Writes some rounds of packets, and answers flushes.
 /// @param done counts the producers that have written all
 void WriteRounds(Producer* producer, const Workload& load, uint32_t seed, std::atomic<int>& done) {
-  ASSERT_TRUE(producer->WaitForSources(2));
-  std::vector<SharedMemoryWriter*> writers;
-  for (const StartedSource& source : producer->started())
-    writers.push_back(producer->AddWriter(source.buffer).value());
+  const std::vector<SharedMemoryWriter*> writers = WritersOf(*producer, 2);
   std::mt19937 random(seed);
   std::string packet;
   const auto handle = [&] {
@@ -161,11 +157,6 @@ bool NothingWasLost(const std::string& log) {
   const Ran gaps = RunCommand(GapsCommand(), {log, "--format", "json"});
   EXPECT_NE(gaps.code, ExitCode::kFailed) << gaps.error;
   return ParsedJson(gaps.out).at("sessions").at(0).at("nothing_lost");
-}
-
-uint32_t Recordings() {
-  const char* const chosen = std::getenv("RINGSCOPE_RECORDINGS");
-  return chosen == nullptr ? 1 : static_cast<uint32_t>(std::atoi(chosen));
 }
 
 class AdvisedBuffers : public ::testing::TestWithParam<PromiseCase> {};

@@ -112,7 +112,7 @@ class ProducerTap : public Tap {
     if (watch_) watch_->LookIfDue();  // it may commit nothing for long
     SendScraped(ProducerMemory::Scrape::kChanged, service);
   }
-  /// What a writer lost then shows in the chunks that it had, or in the first that it takes next.
+  /// A loss in that time shows in the chunks that a writer had, or in the first that it takes next.
   void OnHeld(std::chrono::nanoseconds held) override {
     const uint64_t chunks = held < kMarkedHold || memory_ == nullptr ? 0 : memory_->ChunksIfFull();
     if (chunks == 0) return;

@@ -102,7 +102,7 @@ class Proxy {
   std::thread thread_;
 };
 
-/// What is between producers and service.
+/// The way from producers to the service.
 class Between {
  public:
   Between(int64_t way, const std::string& service)

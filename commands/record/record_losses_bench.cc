@@ -42,7 +42,7 @@ constexpr Traffic kTraffic[] = {
      microseconds(350), 1},
     {"27,000 chunks/s", Beside::kNothing, 4, 410'000, 130, microseconds(1000), 210},
 };
-/// What the large buffers hold that are read.
+/// Content of the large buffers that are read.
 constexpr Traffic kFilling{
     "77 MB", Beside::kNothing, 1, 20'700, 3900, microseconds(0), std::numeric_limits<int>::max()};
 constexpr uint64_t kLargeKb = 80 << 10;

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -47,10 +46,7 @@ std::string StreamedConfig(const StreamedCase& streamed) {
 
 /// Writes until its data sources are stopped. What it has written then is committed.
 void Stream(Producer* producer, uint32_t seed, const std::atomic<bool>& freed) {
-  ASSERT_TRUE(producer->WaitForSources(2));
-  std::vector<SharedMemoryWriter*> writers;
-  for (const StartedSource& source : producer->started())
-    writers.push_back(producer->AddWriter(source.buffer).value());
+  const std::vector<SharedMemoryWriter*> writers = WritersOf(*producer, 2);
   std::mt19937 random(seed);
   std::string packet;
   while (!producer->started().empty()) {
@@ -203,11 +199,9 @@ void RecordStreamed(const StreamedCase& streamed, uint32_t seed, StreamedCounts&
 class StreamedSessions : public ::testing::TestWithParam<StreamedCase> {};
 
 TEST_P(StreamedSessions, ReplayEqualsTheFile) {
-  const char* const chosen = std::getenv("RINGSCOPE_RECORDINGS");
-  const int recordings = chosen == nullptr ? 1 : std::atoi(chosen);
   StreamedCounts counts;
-  for (int i = 0; i < recordings && !HasFailure(); ++i)
-    RecordStreamed(GetParam(), static_cast<uint32_t>(i) + 1, counts);
+  for (uint32_t i = 0; i < Recordings() && !HasFailure(); ++i)
+    RecordStreamed(GetParam(), i + 1, counts);
   EXPECT_EQ(counts.clones, counts.sessions * GetParam().clones);
   fmt::print("{} sessions with {} clones: {} logs without marks, {} files equal\n", counts.sessions,
              counts.clones, counts.exact, counts.equal);

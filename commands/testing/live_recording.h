@@ -24,6 +24,21 @@
 
 namespace ringscope::testing {
 
+/// How often a test of whole sessions records, by RINGSCOPE_RECORDINGS.
+inline uint32_t Recordings(uint32_t otherwise = 1) {
+  const char* const chosen = std::getenv("RINGSCOPE_RECORDINGS");
+  return chosen == nullptr ? otherwise : static_cast<uint32_t>(std::atoi(chosen));
+}
+
+/// Waits until so many data sources are started, and adds a writer for each.
+inline std::vector<SharedMemoryWriter*> WritersOf(Producer& producer, size_t sources) {
+  EXPECT_TRUE(producer.WaitForSources(sources));
+  std::vector<SharedMemoryWriter*> writers;
+  for (const StartedSource& source : producer.started())
+    writers.push_back(producer.AddWriter(source.buffer).value());
+  return writers;
+}
+
 /// A recorder between a service and clients: the clients connect to `listen()` and
 /// `consumer_listen()`; the log is compared with what they received. The service is that of the
 /// tests, or the program that RINGSCOPE_TRACED names (traced): so the tests that do without options

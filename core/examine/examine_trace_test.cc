@@ -591,6 +591,13 @@ TEST(ExamineTrace, CategoriesThatTheConfigEnablesAndNoEventHasAreNamed) {
   EXPECT_EQ(FindRule(some, "source.no_category")->what.text,
             "1 of 3 enabled categories has no event: 'gfx'.");
   EXPECT_EQ(FindRule(some, "source.no_category")->harm, Harm::kInfo);
+  // Patterns that fit in many ways take no longer.
+  facts.categories = {std::string(256, 'a')};
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "*a";
+  facts.config = CategoryConfig({many, many + "b"});
+  EXPECT_EQ(FindRule(ExamineTrace(facts), "source.no_category")->what.text,
+            "1 of 2 enabled categories has no event: '" + many + "b'.");
   facts.has_other_categories = true;
   EXPECT_EQ(FindRule(ExamineTrace(facts), "source.no_category"), nullptr);
 }

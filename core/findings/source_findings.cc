@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -284,24 +285,32 @@ void ExamineSilentSources(Examiner& examiner) {
 
 /// Returns true if the pattern of a config enables the category; '*' stands for any characters.
 bool Enables(std::string_view pattern, std::string_view category) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == category;
-  if (!category.starts_with(pattern.substr(0, star))) return false;
-  category.remove_prefix(star);
-  pattern.remove_prefix(star + 1);
-  for (size_t skipped = 0; skipped <= category.size(); ++skipped)
-    if (Enables(pattern, category.substr(skipped))) return true;
-  return false;
+  size_t at = 0, in_category = 0, resume = 0;
+  std::optional<size_t> star;  // the last that was passed: it takes what is before `resume`
+  while (in_category < category.size()) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      resume = in_category;
+    } else if (at < pattern.size() && pattern[at] == category[in_category]) {
+      ++at, ++in_category;
+    } else if (star) {
+      at = *star + 1;
+      in_category = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == pattern.npos;
 }
 
 /// Returns true if the pattern enables a category of the group: "a,b".
 bool EnablesOneOf(std::string_view pattern, std::string_view group) {
-  for (size_t comma = 0; comma != group.npos; group.remove_prefix(comma + 1)) {
-    comma = group.find(',');
+  while (true) {
+    const size_t comma = group.find(',');
     if (Enables(pattern, group.substr(0, comma))) return true;
-    if (comma == group.npos) break;
+    if (comma == group.npos) return false;
+    group.remove_prefix(comma + 1);
   }
-  return false;
 }
 
 /// Categories of track events that the config enables, and no event has.

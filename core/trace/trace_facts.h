@@ -121,7 +121,7 @@ struct SlowSource {
 
 /// Counters that trace processor has by machine.
 struct MachineFacts {
-  static constexpr size_t kMaxCategories = 1024;
+  static constexpr size_t kMaxCategories = 1024, kMaxCategoryBytes = 256;
 
   ContentCounts content;
   ProfilerFacts profilers;

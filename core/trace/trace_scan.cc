@@ -229,7 +229,8 @@ void TraceScan::AddCategories(Bytes interned, MachineFacts& machine) {
   constexpr uint32_t kName = 2;
   wire::ForEachMessage(interned, proto::InternedData::kEventCategories, [&](Bytes category) {
     const Bytes name = wire::BytesIn(category, kName);
-    if (machine.categories.size() < MachineFacts::kMaxCategories)
+    if (machine.categories.size() < MachineFacts::kMaxCategories &&
+        name.size() <= MachineFacts::kMaxCategoryBytes)
       machine.categories.emplace(wire::AsText(name));
     else
       machine.has_other_categories = true;
