@@ -21,6 +21,8 @@ constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
 constexpr size_t kMaxBlockCost = size_t{1} << 20;
+/// Blocks whose memory is mapped from the start.
+constexpr size_t kFirstBlocks = 8;
 /// Records that are encoded without a pause.
 constexpr size_t kRecordsAtOnce = 16;
 /// The writer does not pause while more than 1/8 of the queue's capacity is in use.
@@ -172,7 +174,11 @@ LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
     : files_(std::move(files)),
       options_(std::move(options)),
       // A small queue must not be full before the first block is.
-      block_cost_(std::min(kMaxBlockCost, options_.capacity / 4)) {}
+      block_cost_(std::min(kMaxBlockCost, options_.capacity / 4)),
+      spare_(kFirstBlocks) {
+  for (Block& block : spare_) block.requests.resize(block_cost_);
+  open_.requests.reserve(block_cost_);
+}
 
 Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
                                                    Options options) {
@@ -190,9 +196,9 @@ Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> fil
 }
 
 void LogQueue::Append(OpBody body) {
-  StoredOp record(Op{.time_ns = BootTimeNs(), .body = std::move(body)});
-  const auto* const commit = std::get_if<Commit>(&record.op().body);
-  const auto* const look = std::get_if<SharedMemoryLook>(&record.op().body);
+  Op record{.time_ns = BootTimeNs(), .body = std::move(body)};
+  const auto* const commit = std::get_if<Commit>(&record.body);
+  const auto* const look = std::get_if<SharedMemoryLook>(&record.body);
   const size_t size = look != nullptr     ? look->pages.size()
                       : commit != nullptr ? commit->request.size()
                                           : 0;
@@ -204,11 +210,10 @@ void LogQueue::Append(OpBody body) {
   if (queued_ <= options_.capacity / 2) dropping_ = false;
   if (look != nullptr && dropping_) return;  // looks are numbered: a reader sees that it is missing
   if (commit != nullptr ? dropping_ : queued_ + cost > options_.capacity + kReserve)
-    return Drop(record.op(), size);
+    return Drop(record, size);
   if (gap_) {
     ++totals_.gaps;
-    AppendLocked(StoredOp(Op{.time_ns = record.op().time_ns, .body = std::move(*gap_)}),
-                 kRecordCost);
+    AppendLocked({.time_ns = record.time_ns, .body = std::move(*gap_)}, kRecordCost);
     gap_.reset();
   }
   AppendLocked(std::move(record), cost);
@@ -233,7 +238,17 @@ void LogQueue::Drop(const Op& op, size_t size) {
   totals_.dropped_bytes += size;
 }
 
-void LogQueue::AppendLocked(StoredOp record, size_t cost) {
+void LogQueue::AppendLocked(Op record, size_t cost) {
+  if (auto* const commit = std::get_if<Commit>(&record.body)) {
+    std::string& requests = open_.requests;
+    const size_t end = requests.size() + commit->request.size();
+    if (end > requests.capacity() && !open_.records.empty()) {
+      CloseBlock();
+      return AppendLocked(std::move(record), cost);
+    }
+    requests += wire::AsText(commit->request);
+    commit->request = wire::AsBytes(requests).last(commit->request.size());
+  }
   if (open_.records.empty()) {
     open_until_ = Clock::now() + options_.flush_interval;
     changed_.notify_one();
@@ -241,9 +256,19 @@ void LogQueue::AppendLocked(StoredOp record, size_t cost) {
   open_.records.push_back(std::move(record));
   open_.cost += cost;
   queued_ += cost;
-  if (open_.cost < block_cost_) return;
+  if (open_.cost >= block_cost_) CloseBlock();
+}
+
+void LogQueue::CloseBlock() {
+  if (open_.records.empty()) return;
   blocks_.push_back(std::exchange(open_, {}));
   changed_.notify_one();
+  if (!spare_.empty()) {
+    open_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  open_.requests.clear();
+  open_.requests.reserve(block_cost_);
 }
 
 std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
@@ -251,7 +276,7 @@ std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>&
   // A block that is not full waits for more, for a while.
   changed_.wait(lock, [&] { return ready() || !open_.records.empty(); });
   if (!ready()) changed_.wait_until(lock, open_until_, ready);
-  if (blocks_.empty() && !open_.records.empty()) blocks_.push_back(std::exchange(open_, {}));
+  if (blocks_.empty()) CloseBlock();
   if (blocks_.empty()) return std::nullopt;
   Block block = std::move(blocks_.front());
   blocks_.pop_front();
@@ -276,7 +301,7 @@ bool LogQueue::WaitForDisk(const Error& error) {
 
 Status LogQueue::Write(const Block& block) {
   for (size_t i = 0; i < block.records.size(); ++i) {
-    RS_RETURN_IF_ERROR(files_->Append(block.records[i].op()));
+    RS_RETURN_IF_ERROR(files_->Append(block.records[i]));
     if (i % kRecordsAtOnce == 0) Pause();
   }
   return files_->Flush();
@@ -288,11 +313,12 @@ void LogQueue::Run() {
   while (std::optional<Block> block = TakeBlock(lock)) {
     lock.unlock();
     status = Write(*block);
-    block->records = {};  // takes time
+    block->records.clear();  // takes time
     lock.lock();
     if (!status) break;
     totals_.waiting.reset();
-    queued_ -= block->cost;
+    queued_ -= std::exchange(block->cost, 0);
+    if (spare_.size() < kFirstBlocks) spare_.push_back(*std::move(block));
   }
   const std::optional<RecorderGap> gap = std::exchange(gap_, {});
   totals_.gaps += gap ? 1 : 0;

@@ -124,14 +124,18 @@ class LogQueue : public RecordSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Records that are written, and made safe, together: a frame of the log.
+  /// Records that are written, and made safe, together: a frame of the log. Blocks are used again:
+  /// a client must not wait for the system to map memory.
   struct Block {
-    std::vector<StoredOp> records;
-    size_t cost = 0;  // what they count for in the queue
+    std::vector<Op> records;
+    std::string requests;  // of the commits among them; never reallocated while there are records
+    size_t cost = 0;       // what they count for in the queue
   };
 
   LogQueue(std::unique_ptr<LogFiles> files, Options options);
-  void AppendLocked(StoredOp record, size_t cost);
+  void AppendLocked(Op record, size_t cost);
+  /// The open block is to be written, and another one is opened.
+  void CloseBlock();
   void Drop(const Op& op, size_t size);
   void Run();
   Status Write(const Block& block);
@@ -149,6 +153,7 @@ class LogQueue : public RecordSink {
   std::condition_variable changed_;
   std::deque<Block> blocks_;  // to be written
   Block open_;                // being filled
+  std::vector<Block> spare_;  // empty
   Clock::time_point open_until_;
   size_t queued_ = 0;
   bool closing_ = false;

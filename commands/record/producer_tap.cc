@@ -193,8 +193,11 @@ class ProducerTap : public Tap {
     return {ipc::MethodName::kCommitData, std::exchange(unconfirmed_.front().request, {})};
   }
   void OnAllHandled() override {
-    for (; !unconfirmed_.empty() && unconfirmed_.front().request.empty(); unconfirmed_.pop_front())
+    for (; !unconfirmed_.empty() && unconfirmed_.front().request.empty();
+         unconfirmed_.pop_front()) {
       LogCommit(wire::AsBytes(unconfirmed_.front().for_log), unconfirmed_.front().origin);
+      spare_ = std::move(unconfirmed_.front().for_log);
+    }
     if (!unconfirmed_.empty()) return;
     committed_to_.clear();
     if (memory_ != nullptr) memory_->SetUnlogged(false);
@@ -414,8 +417,8 @@ class ProducerTap : public Tap {
     Origin origin = Origin::kShm;
   };
   void AddUnconfirmed(Bytes request, Bytes for_log, Origin origin) {
-    unconfirmed_.push_back(
-        {std::string(wire::AsText(request)), std::string(wire::AsText(for_log)), origin});
+    unconfirmed_.push_back({std::string(wire::AsText(request)), std::exchange(spare_, {}), origin});
+    unconfirmed_.back().for_log = wire::AsText(for_log);
     if (memory_ != nullptr) memory_->SetUnlogged(true);
   }
   void LogCommit(Bytes request, Origin origin) {
@@ -520,9 +523,10 @@ class ProducerTap : public Tap {
   CommitReader commit_;
   CommitRequestParser parser_;
   std::deque<UnconfirmedCommit> unconfirmed_;  // the first is sent, or all wait
-  bool is_scraped_ = false;                    // for the last time
-  std::chrono::nanoseconds held_{};            // for the last time while the memory was full
-  uint64_t chunks_after_hold_ = 0;             // that are still looked at
+  std::string spare_;                // of the last that was logged: its memory is used again
+  bool is_scraped_ = false;          // for the last time
+  std::chrono::nanoseconds held_{};  // for the last time while the memory was full
+  uint64_t chunks_after_hold_ = 0;   // that are still looked at
 };
 
 }  // namespace
