@@ -117,8 +117,10 @@ std::string LostText(const FateCount& lost, uint64_t places) {
 }
 
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds) {
-  if (gap.contents.size() == 1)
-    return ContentText(gap.contents.front().content, KindsText(gap, gap.contents.front(), kinds));
+  if (gap.contents.size() == 1) {
+    const std::string about = KindsText(gap, gap.contents.front(), kinds);
+    return ContentName(gap.contents.front().content) + (about.empty() ? "" : ": " + about);
+  }
   SharesOf parts;
   for (const ContentCount& content : gap.contents) {
     const std::string about = KindsText(gap, content, kinds);

@@ -23,9 +23,13 @@ TEST(ChunkIdOrder, IsModulo) {
 TEST(ChunkIdUnwrapper, NumbersAreNearestToTheNewest) {
   ChunkIdUnwrapper ids;
   EXPECT_EQ(ids.Of(ChunkId{UINT32_MAX}), UINT32_MAX);
-  EXPECT_EQ(ids.Add(ChunkId{UINT32_MAX - 1}), UINT32_MAX - 1);
-  EXPECT_EQ(ids.Add(ChunkId{1}), uint64_t{UINT32_MAX} + 2);
-  EXPECT_EQ(ids.Add(ChunkId{UINT32_MAX}), UINT32_MAX);
+  const auto add = [&](uint32_t id) {
+    ids.AddNumber(ids.Of(ChunkId{id}));
+    return ids.Of(ChunkId{id});
+  };
+  EXPECT_EQ(add(UINT32_MAX - 1), UINT32_MAX - 1);
+  EXPECT_EQ(add(1), uint64_t{UINT32_MAX} + 2);
+  EXPECT_EQ(add(UINT32_MAX), UINT32_MAX);
   EXPECT_EQ(ids.newest(), uint64_t{UINT32_MAX} + 2);
   EXPECT_EQ(ids.Of(ChunkId{2}), uint64_t{UINT32_MAX} + 3);
   EXPECT_EQ(ChunkIdUnwrapper().Of(ChunkId{7}), 7u);

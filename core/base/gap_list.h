@@ -8,22 +8,24 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/lookup.h"
+
 namespace ringscope {
 
 /// An ordered list of small items whose ends are cheap, and whose middle is, too, where insertions
-/// stay near the last one: a ring that grows. The items after an insertion in the middle are kept
-/// apart, at the far side of the free space; adding at the back closes that gap again.
+/// stay near the last one: a gap buffer. The items after the last insertion are at the end of the
+/// storage; free space is between them and the others, and where items were taken from the front.
 template <typename T>
 class GapList {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);
+  static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   GapList() = default;
   GapList(const GapList& other) { *this = other; }
   GapList& operator=(const GapList& other) {
     if (this == &other) return *this;
-    Reserve(other.capacity());
-    CopyItems(other);
+    *this = GapList();
+    TakeItems(other, other.capacity(), 0);
     return *this;
   }
   // A list that was moved from can only be assigned to or destroyed.
@@ -33,25 +35,26 @@ class GapList {
   uint32_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
   // Inlined in any case: it is a few instructions on the way of each commit and patch.
-  [[gnu::always_inline]] T& operator[](uint32_t i) { return slot(PlaceOf(i)); }
-  [[gnu::always_inline]] const T& operator[](uint32_t i) const { return slot(PlaceOf(i)); }
+  [[gnu::always_inline]] T& operator[](uint32_t i) { return items_[PlaceOf(i)]; }
+  [[gnu::always_inline]] const T& operator[](uint32_t i) const { return items_[PlaceOf(i)]; }
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
   const T& back() const { return (*this)[count_ - 1]; }
 
   void PopFront() {
-    head_ = (head_ + 1) & mask_;
-    --count_;
-    if (gapped_ || count_ == 0) [[unlikely]]
+    ++head_, --left_, --count_;
+    if (left_ == 0) [[unlikely]]
       TidyFront();
   }
 
   /// Puts `item` before the one at `at`; at == size() appends.
   void Insert(uint32_t at, const T& item) {
-    if (at != count_ || gapped_ || count_ == capacity()) [[unlikely]]
+    if (at != left_ || gap_ == 0) [[unlikely]] {
+      if (left_ == count_ && at < (count_ - at) / kFarFromGap) return InsertInFront(at, item);
       OpenAt(at);
-    slot(head_ + at) = item;
-    ++count_;
+    }
+    items_[head_ + left_] = item;
+    ++left_, ++count_, --gap_;
   }
 
  private:
@@ -59,128 +62,66 @@ class GapList {
   /// Times that the front must be nearer than the gap, so that the items before are moved instead.
   static constexpr uint32_t kFarFromGap = 64;
 
-  /// The free space between two runs of items. Those after it end before the place `end`.
-  struct Gap {
-    uint32_t end = 0;
-    uint32_t right = 0;  // items after it
-  };
-  /// Items' worth of space in front of the others that holds the Gap: rings without one stay small.
-  static constexpr uint32_t kGapItems = (sizeof(Gap) + sizeof(T) - 1) / sizeof(T);
-  struct Free {
-    void operator()(T* items) const { delete[](items - kGapItems); }
-  };
+  uint32_t capacity() const { return head_ + count_ + gap_; }
+  uint32_t PlaceOf(uint32_t i) const { return head_ + i + (i < left_ ? 0 : gap_); }
 
-  uint32_t capacity() const { return mask_ + 1; }
-
-  // Places are counted modulo the capacity.
-  T& slot(uint32_t place) { return items_[place & mask_]; }
-  const T& slot(uint32_t place) const { return items_[place & mask_]; }
-
-  uint32_t PlaceOf(uint32_t i) const {
-    if (!gapped_) [[likely]]
-      return head_ + i;
-    const Gap gap = this->gap();
-    return i < count_ - gap.right ? head_ + i : gap.end - (count_ - i);
-  }
-
-  Gap gap() const {
-    Gap gap;
-    std::memcpy(static_cast<void*>(&gap), static_cast<const void*>(items_.get() - kGapItems),
-                sizeof(gap));
-    return gap;
-  }
-  void SetGap(Gap gap) {
-    std::memcpy(static_cast<void*>(items_.get() - kGapItems), &gap, sizeof(gap));
-    gapped_ = gap.right > 0;
-  }
-
-  /// After an item was taken.
+  /// Only the items after the gap are left, or none.
   [[gnu::noinline]] void TidyFront() {
-    if (gapped_ && gap().right == count_) {
-      head_ = (gap().end - count_) & mask_;
-      gapped_ = false;
-    }
-    // Most lists of a log with very many are done for good once they are empty.
-    if (count_ == 0 && capacity() > kKeptWhenEmpty) Reserve(0);
+    if (count_ > 0)
+      head_ += std::exchange(gap_, 0), left_ = count_;
+    else if (capacity() <= kKeptWhenEmpty)
+      gap_ += std::exchange(head_, 0);
+    else  // most lists of a log with very many are done for good once they are empty
+      *this = GapList();
   }
 
-  /// Makes space at head_ + `at` for an item that is to come before the one at `at`.
+  /// Opens a gap before the item at `at`.
   [[gnu::noinline]] void OpenAt(uint32_t at) {
-    if (gapped_ && SpaceInGap() == 0) {
-      gapped_ = false;  // the items are contiguous again
-      // Opening it again moves what follows it: not too often.
-      if (capacity() - count_ < capacity() / 8) Grow();
-    }
-    if (count_ == capacity()) Grow();
-    if (!gapped_ && at < (count_ - at) / kFarFromGap) {
-      MoveForth(head_, head_ - 1, at);
-      head_ = (head_ - 1) & mask_;
-      return;
-    }
-    // Without a gap: an empty part after one that takes all the space.
-    Gap gap = gapped_ ? this->gap() : Gap{.end = head_ + capacity(), .right = 0};
-    const uint32_t left = count_ - gap.right;
-    if (at < left)
-      MoveBack(head_ + left, gap.end - gap.right, left - at);
+    if (gap_ == 0) JoinItems(false);
+    if (at < left_)
+      Move(&items_[head_ + at + gap_], &items_[head_ + at], left_ - at);
     else
-      MoveForth(gap.end - gap.right, head_ + left, at - left);
-    gap.right = count_ - at;
-    SetGap(gap);
+      Move(&items_[head_ + left_], &items_[head_ + left_ + gap_], at - left_);
+    left_ = at;
   }
 
-  /// Moves the `count` items before the place `from` to before the place `to`, which is after
-  /// it.
-  void MoveBack(uint32_t from, uint32_t to, uint32_t count) {
-    while (count > 0) {
-      const uint32_t run = std::min({count, ((from - 1) & mask_) + 1, ((to - 1) & mask_) + 1});
-      from -= run;
-      to -= run;
-      count -= run;
-      std::memmove(static_cast<void*>(&slot(to)), &slot(from), run * sizeof(T));
-    }
-  }
-  /// Moves the `count` items at the place `from` to the place `to`, which is before it.
-  void MoveForth(uint32_t from, uint32_t to, uint32_t count) {
-    while (count > 0) {
-      const uint32_t run =
-          std::min({count, capacity() - (from & mask_), capacity() - (to & mask_)});
-      std::memmove(static_cast<void*>(&slot(to)), &slot(from), run * sizeof(T));
-      from += run;
-      to += run;
-      count -= run;
-    }
+  /// Moves the few items before the one at `at`, and opens no gap.
+  [[gnu::noinline]] void InsertInFront(uint32_t at, const T& item) {
+    if (head_ == 0) JoinItems(true);
+    --head_, ++left_, ++count_;
+    Move(&items_[head_], &items_[head_ + 1], at);
+    items_[head_ + at] = item;
   }
 
-  uint32_t SpaceInGap() const {
-    const uint32_t span = ((gap().end - head_ - 1) & mask_) + 1;
-    return span - count_;
+  /// Closes the gap and makes some space, after the items or on both sides of them.
+  void JoinItems(bool on_both_sides) {
+    const uint32_t space = capacity() - count_;
+    // Moving the items costs what growing does: not too often.
+    const uint32_t grown = space > capacity() / 8 ? capacity() : std::max(2u, capacity() * 2);
+    TakeItems(*this, grown, on_both_sides ? (grown - count_) / 2 : 0);
   }
 
-  /// Empties it.
-  void Reserve(uint32_t capacity) {
-    items_.reset(capacity == 0 ? nullptr : new T[kGapItems + capacity] + kGapItems);
-    mask_ = capacity - 1;
-    head_ = count_ = 0;
-    gapped_ = false;
+  /// Copies the items of a list, which may be this one, to the place `head` and those after it.
+  void TakeItems(const GapList& from, uint32_t capacity, uint32_t head) {
+    T* const to = capacity == this->capacity() ? items_.get() : new T[capacity];
+    Move(to + head, from.items_.get() + from.head_, from.left_);
+    Move(to + head + from.left_, from.items_.get() + from.PlaceOf(from.left_),
+         from.count_ - from.left_);
+    if (to != items_.get()) items_.reset(to);
+    head_ = head;
+    left_ = count_ = from.count_;
+    gap_ = capacity - head - count_;
   }
 
-  void CopyItems(const GapList& from) {
-    for (uint32_t i = 0; i < from.count_; ++i) slot(i) = from[i];
-    count_ = from.count_;
+  static void Move(T* to, const T* from, uint32_t count) {
+    if (count > 0) std::memmove(static_cast<void*>(to), from, count * sizeof(T));
   }
 
-  void Grow() {
-    GapList grown;
-    grown.Reserve(capacity() == 0 ? 2 : capacity() * 2);
-    grown.CopyItems(*this);
-    *this = std::move(grown);
-  }
-
-  std::unique_ptr<T[], Free> items_;  // after the Gap
-  uint32_t mask_ = UINT32_MAX;        // the capacity - 1; that is a power of two, or 0
-  uint32_t head_ = 0;                 // a place below the capacity
+  std::unique_ptr<T[]> items_;  // from `head_` on: `left_` items, the gap, and the others
+  uint32_t head_ = 0;
+  uint32_t left_ = 0;  // none only if the list is empty
+  uint32_t gap_ = 0;
   uint32_t count_ = 0;
-  bool gapped_ = false;
 };
 
 /// Numbers in order, each with a value. Adding after the last, removing the first, and finding
@@ -221,15 +162,7 @@ class SortedList {
       if (items_[count - 1 - to_last].key < key && items_[count - to_last].key == key + 1)
         return count - to_last;
     }
-    uint32_t low = 1, high = count - 1;  // high's key is not less
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (items_[middle].key < key)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return FirstNotBefore(1u, count - 1, [&](uint32_t at) { return items_[at].key < key; });
   }
   /// Returns true if an item with the key is at a place that LowerBound gave.
   bool Holds(uint32_t at, uint32_t key) const {
@@ -255,11 +188,7 @@ class SortedList {
       items_.PopFront();
       --removed_;
     }
-    if (removed_ > size() / 2) TakeOutRemoved();
-  }
-
- private:
-  void TakeOutRemoved() {
+    if (removed_ <= size() / 2) return;
     GapList<Item> kept;
     for (uint32_t i = 0; i < size(); ++i)
       if (!IsRemoved(i)) kept.Insert(kept.size(), items_[i]);
@@ -267,6 +196,7 @@ class SortedList {
     removed_ = 0;
   }
 
+ private:
   GapList<Item> items_;
   uint32_t removed_ = 0;
 };

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_BASE_IDS_H_
 #define RINGSCOPE_CORE_BASE_IDS_H_
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +26,6 @@ constexpr uint16_t Raw(WriterId id) { return static_cast<uint16_t>(id); }
 constexpr uint16_t Raw(BufferId id) { return static_cast<uint16_t>(id); }
 constexpr uint32_t Raw(ChunkId id) { return static_cast<uint32_t>(id); }
 
-/// Order of chunk ids modulo 2^32: the shorter way round decides.
-constexpr bool Precedes(ChunkId a, ChunkId b) { return static_cast<int32_t>(Raw(a) - Raw(b)) < 0; }
 constexpr ChunkId Successor(ChunkId id) { return ChunkId{Raw(id) + 1}; }
 /// Steps from `a` forward to `b`, modulo 2^32.
 constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
@@ -34,31 +33,25 @@ constexpr uint32_t Distance(ChunkId a, ChunkId b) { return Raw(b) - Raw(a); }
 constexpr int32_t SignedDistance(ChunkId a, ChunkId b) {
   return static_cast<int32_t>(Distance(a, b));
 }
+/// Order of chunk ids modulo 2^32: the shorter way round decides.
+constexpr bool Precedes(ChunkId a, ChunkId b) { return SignedDistance(b, a) < 0; }
 
-/// A chunk id counted on beyond 2^32: the number nearest to `near` (or, next to 0, not below it)
-/// whose lower 32 bits are the id.
-constexpr uint64_t Unwrap(uint64_t near, ChunkId id) {
-  const auto step = static_cast<int32_t>(Raw(id) - static_cast<uint32_t>(near));
-  const auto unwrapped = static_cast<int64_t>(near) + step;
-  return unwrapped < 0 ? Raw(id) : static_cast<uint64_t>(unwrapped);
-}
-
-/// The id of a chunk that was counted so.
+/// The id of a chunk that was counted beyond 2^32.
 constexpr ChunkId IdOf(uint64_t number) { return ChunkId{static_cast<uint32_t>(number)}; }
 
 /// Numbers the chunk ids of one sequence without wrapping: each gets the number nearest to the
-/// newest chunk's. The first chunk's number is its id.
+/// newest chunk's (or, next to 0, not below it). The first chunk's number is its id.
 class ChunkIdUnwrapper {
  public:
   /// The number of a chunk, committed or not.
-  constexpr uint64_t Of(ChunkId id) const { return known_ ? Unwrap(newest_, id) : Raw(id); }
-  /// The number of a chunk that is committed now.
-  constexpr uint64_t Add(ChunkId id) { return AddNumber(Of(id)); }
+  constexpr uint64_t Of(ChunkId id) const {
+    const int64_t number = static_cast<int64_t>(newest_) + SignedDistance(IdOf(newest_), id);
+    return !known_ || number < 0 ? Raw(id) : static_cast<uint64_t>(number);
+  }
   /// Notes the number of a chunk that is committed now.
-  constexpr uint64_t AddNumber(uint64_t number) {
-    if (!known_ || number > newest_) newest_ = number;
+  constexpr void AddNumber(uint64_t number) {
+    newest_ = std::max(newest_, number);
     known_ = true;
-    return number;
   }
   /// The highest number so far.
   constexpr uint64_t newest() const { return newest_; }
@@ -97,6 +90,9 @@ struct ChunkAt {
   BufferId buffer{};
   ChunkName name;
 
+  constexpr uint64_t Packed() const {
+    return name.Packed() ^ static_cast<uint64_t>(Raw(buffer)) << 20;
+  }
   friend constexpr bool operator==(const ChunkAt&, const ChunkAt&) = default;
 };
 
@@ -114,12 +110,6 @@ struct BufferKey {
   friend constexpr auto operator<=>(const BufferKey&, const BufferKey&) = default;
 };
 
-/// Spreads the bits of a key over a hash.
-constexpr size_t MixBits(uint64_t bits) {
-  const uint64_t mixed = bits * 0x9E3779B97F4A7C15;
-  return mixed ^ mixed >> 29;
-}
-
 /// Credentials of a writer, which end up in a packet's trusted fields.
 struct Identity {
   uint32_t uid = 0;
@@ -127,25 +117,21 @@ struct Identity {
   friend constexpr bool operator==(const Identity&, const Identity&) = default;
 };
 
+/// Spreads the bits of a key over a hash.
+struct PackedHash {
+  constexpr size_t operator()(const auto& key) const {
+    const uint64_t mixed = key.Packed() * uint64_t{0x9E3779B97F4A7C15};
+    return mixed ^ mixed >> 29;
+  }
+};
+
 }  // namespace ringscope
 
 template <>
-struct std::hash<ringscope::SequenceKey> {
-  constexpr size_t operator()(ringscope::SequenceKey key) const {
-    return ringscope::MixBits(key.Packed());
-  }
-};
+struct std::hash<ringscope::SequenceKey> : ringscope::PackedHash {};
 template <>
-struct std::hash<ringscope::ChunkName> {
-  constexpr size_t operator()(ringscope::ChunkName name) const {
-    return ringscope::MixBits(name.Packed());
-  }
-};
+struct std::hash<ringscope::ChunkName> : ringscope::PackedHash {};
 template <>
-struct std::hash<ringscope::ChunkAt> {
-  constexpr size_t operator()(const ringscope::ChunkAt& chunk) const {
-    return ringscope::MixBits(chunk.name.Packed() ^ uint64_t{Raw(chunk.buffer)} << 20);
-  }
-};
+struct std::hash<ringscope::ChunkAt> : ringscope::PackedHash {};
 
 #endif  // RINGSCOPE_CORE_BASE_IDS_H_

@@ -19,22 +19,17 @@ class IntervalSet {
       runs_.back().last = value;
       return;
     }
-    const auto at = std::ranges::upper_bound(runs_, value, {}, &Run::first);
-    const bool extends_previous = at != runs_.begin() && std::prev(at)->last + 1 >= value;
-    if (extends_previous) {
-      Run& previous = *std::prev(at);
-      previous.last = std::max(previous.last, value);
-      if (at != runs_.end() && previous.last + 1 == at->first) {
-        previous.last = at->last;
-        runs_.erase(at);
-      }
-      return;
+    auto at = std::ranges::upper_bound(runs_, value, {}, &Run::first);
+    if (at != runs_.begin() && std::prev(at)->last >= value) return;
+    at = runs_.insert(at, {value, value});
+    if (const auto next = std::next(at); next != runs_.end() && next->first == value + 1) {
+      at->last = next->last;
+      runs_.erase(next);
     }
-    if (at != runs_.end() && value + 1 == at->first) {
-      at->first = value;
-      return;
+    if (at != runs_.begin() && std::prev(at)->last + 1 == value) {
+      std::prev(at)->last = at->last;
+      runs_.erase(at);
     }
-    runs_.insert(at, {value, value});
     if (runs_.size() > kMaxRuns) {
       runs_[1].first = runs_[0].first;
       runs_.erase(runs_.begin());

@@ -27,6 +27,20 @@ bool Contains(const List& list, const Value& value, Member member = {}) {
   return std::ranges::find(list, value, member) != std::ranges::end(list);
 }
 
+/// Returns the first of the numbers from `low` to below `high` that does not come before something,
+/// or `high`, by binary search.
+template <typename Number>
+Number FirstNotBefore(Number low, Number high, auto comes_before) {
+  while (low < high) {
+    const Number middle = low + (high - low) / 2;
+    if (comes_before(middle))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 }  // namespace ringscope
 
 #endif  // RINGSCOPE_CORE_BASE_LOOKUP_H_

@@ -34,7 +34,13 @@ struct Error {
   std::string hint;  // what to do; may be empty
 
   /// One line for a person: `path:line: message (hint)` or `path: at byte N: message (hint)`.
-  std::string ToString() const;
+  std::string ToString() const {
+    std::string text = where.path;
+    if (where.line) text += (text.empty() ? "line " : ":") + std::to_string(*where.line);
+    if (!text.empty()) text += ": ";
+    if (where.offset) text += "at byte " + std::to_string(*where.offset) + ": ";
+    return text + message + (hint.empty() ? "" : " (" + hint + ")");
+  }
 };
 
 template <typename T>

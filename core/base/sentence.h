@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,18 +84,24 @@ inline Sentence Share(const std::string& name, uint64_t part, uint64_t whole) {
   return {ShareText(part, whole), name,
           whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole)};
 }
-/// "80% app/frame, 20% others", as SharesText: of each part the share is "NAME.PART".
+/// "80% app/frame, 15% app/draw, 5% others": at most `named` parts, fewer if their names are long;
+/// may be empty. The share of each is "NAME.PART".
 inline Sentence Shares(const std::string& name, const SharesOf& parts, uint64_t whole,
                        size_t named) {
-  Sentence sentence = SharesText(parts, whole, named);
+  constexpr size_t kColumns = 100;
+  Sentence all;
   uint64_t rest = whole;
-  for (const auto& [part, amount] : parts) {
-    if (sentence.text.find(part) == std::string::npos) break;  // one of the others
-    AddFigures(sentence.figures, Share(name + "." + part, amount, whole));
+  for (const auto& [part, amount] : std::span(parts).first(std::min(named, parts.size()))) {
+    const Sentence share = Say("{} {}", Share(name + "." + part, amount, whole), part);
+    if (!all.empty() && DisplayWidth(all.text) + DisplayWidth(share.text) > kColumns) break;
+    all = all.empty() ? share : Say("{}, {}", all, share);
     rest -= amount;
   }
-  if (rest > 0) AddFigures(sentence.figures, Share(name + ".others", rest, whole));
-  return sentence;
+  if (all.empty() || rest == 0) return all;
+  return Say("{}, {} others", all, Share(name + ".others", rest, whole));
+}
+inline std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named) {
+  return Shares("", parts, whole, named).text;
 }
 
 }  // namespace ringscope

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -96,40 +95,27 @@ using KeyIndex = FlatIndex<SequenceKey>;
 template <typename T>
 class StableVector {
  public:
-  StableVector() = default;
-  StableVector(const StableVector& other) { *this = other; }
-  StableVector(StableVector&& other) noexcept
-      : blocks_(std::move(other.blocks_)), size_(std::exchange(other.size_, 0)) {}
-  StableVector& operator=(const StableVector& other) {
-    if (this == &other) return *this;
-    blocks_.clear();
-    for (const auto& block : other.blocks_) blocks_.push_back(std::make_unique<Block>(*block));
-    size_ = other.size_;
-    return *this;
+  T& operator[](size_t i) { return blocks_[i >> kShift][i & kMask]; }
+  const T& operator[](size_t i) const { return blocks_[i >> kShift][i & kMask]; }
+  size_t size() const {
+    return blocks_.empty() ? 0 : ((blocks_.size() - 1) << kShift) + blocks_.back().size();
   }
-  StableVector& operator=(StableVector&& other) noexcept {
-    blocks_ = std::move(other.blocks_);
-    size_ = std::exchange(other.size_, 0);
-    return *this;
-  }
-
-  T& operator[](size_t i) { return blocks_[i >> kShift]->items[i & kMask]; }
-  const T& operator[](size_t i) const { return blocks_[i >> kShift]->items[i & kMask]; }
-  size_t size() const { return size_; }
 
   T& emplace_back() {
-    if (size_ >> kShift == blocks_.size()) blocks_.push_back(std::make_unique<Block>());
-    return (*this)[size_++];
+    if ((size() & kMask) == 0) blocks_.emplace_back();
+    return blocks_.back().emplace_back();
   }
 
  private:
   static constexpr size_t kShift = 6;
   static constexpr size_t kMask = (size_t{1} << kShift) - 1;
-  struct Block {
-    T items[kMask + 1]{};
+  struct Block : std::vector<T> {
+    Block() { this->reserve(kMask + 1); }
+    Block(const Block& other) : Block() { *this = other; }
+    Block(Block&&) noexcept = default;
+    Block& operator=(const Block&) = default;  // keeps what is reserved
   };
-  std::vector<std::unique_ptr<Block>> blocks_;
-  size_t size_ = 0;
+  std::vector<Block> blocks_;
 };
 
 /// One value for each sequence, in order of first use. Values never move and are never removed;
@@ -157,10 +143,7 @@ class SequenceMap {
     const uint32_t slot = slots_.Find(key);
     return slot == KeyIndex::kNone ? nullptr : &entries_[slot].value;
   }
-  const T* Find(SequenceKey key) const {
-    const uint32_t slot = slots_.Find(key);
-    return slot == KeyIndex::kNone ? nullptr : &entries_[slot].value;
-  }
+  const T* Find(SequenceKey key) const { return const_cast<SequenceMap*>(this)->Find(key); }
 
   size_t size() const { return entries_.size(); }
   /// The n-th sequence that was used, from 0, and its value.
@@ -186,9 +169,14 @@ class ChunkMap {
   /// Returns the chunk's value, which is made if it has none, and whether it was made.
   std::pair<T&, bool> Add(ChunkName chunk) {
     if (T* found = Find(chunk)) return {*found, false};
-    const uint32_t at = TakeValue();
-    index_.Insert(chunk, at);
-    return {values_[at], true};
+    if (free_.empty()) {
+      free_.push_back(static_cast<uint32_t>(values_.size()));
+      values_.emplace_back();
+    }
+    index_.Insert(chunk, free_.back());
+    T& value = values_[free_.back()];
+    free_.pop_back();
+    return {value, true};
   }
   /// The chunk must have a value.
   void Erase(ChunkName chunk) {
@@ -205,16 +193,6 @@ class ChunkMap {
 
  private:
   using Index = FlatIndex<ChunkName>;
-
-  uint32_t TakeValue() {
-    if (free_.empty()) {
-      values_.emplace_back();
-      return static_cast<uint32_t>(values_.size() - 1);
-    }
-    const uint32_t value = free_.back();
-    free_.pop_back();
-    return value;
-  }
 
   Index index_;  // into values_
   StableVector<T> values_;

@@ -10,25 +10,36 @@
 namespace ringscope {
 namespace {
 
-/// Returns true for a character that only changes the direction of the text after it. With such, a
-/// name can make other text look different from what it is.
-bool ChangesDirection(std::string_view character) {
-  const auto is_in = [&](std::string_view first, std::string_view last) {
-    return character.size() == first.size() && character >= first && character <= last;
-  };
-  return character == "\xD8\x9C" ||                // U+061C
-         is_in("\xE2\x80\x8E", "\xE2\x80\x8F") ||  // U+200E and U+200F
-         is_in("\xE2\x80\xAA", "\xE2\x80\xAE") ||  // U+202A to U+202E
-         is_in("\xE2\x81\xA6", "\xE2\x81\xA9");    // U+2066 to U+2069
+struct Utf8Character {
+  char32_t code = 0;
+  size_t length = 0;  // bytes; 0: the text does not begin with a character
+};
+
+Utf8Character FirstCharacter(std::string_view text) {
+  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC0 || lead > 0xF7 || text.size() < length) return {};
+  char32_t code = lead & (0x7Fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3Fu);
+  }
+  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kLeast[length] || is_surrogate || code > 0x10FFFF) return {};
+  return {code, length};
 }
 
-/// Bytes of the character at the front of `text` if a terminal may show it; else 0.
-size_t PrintableLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  if (byte(0) < 0x20 || byte(0) == 0x7F) return 0;
-  const size_t length = Utf8Length(text);
-  const bool is_c1_control = length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
-  return is_c1_control || ChangesDirection(text.substr(0, length)) ? 0 : length;
+/// Returns false for control characters, and for those that only change the direction of the text
+/// after them: with such, a name can make other text look different from what it is.
+bool IsShown(char32_t code) {
+  constexpr std::pair<char32_t, char32_t> kHidden[] = {{0, 0x1F},        {0x7F, 0x9F},
+                                                       {0x61C, 0x61C},   {0x200E, 0x200F},
+                                                       {0x202A, 0x202E}, {0x2066, 0x2069}};
+  return std::ranges::none_of(
+      kHidden, [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 /// The least number of insertions, deletions, replacements, and swaps of two neighbours that make
@@ -54,20 +65,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // a longer form than needed
-  if (lead == 0xED && byte(1) > 0x9F) return 0;  // a surrogate
-  if (lead == 0xF0 && byte(1) < 0x90) return 0;  // a longer form than needed
-  if (lead == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-  return length;
-}
+size_t Utf8Length(std::string_view text) { return FirstCharacter(text).length; }
 
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
@@ -81,12 +79,13 @@ bool IsUtf8(std::string_view text) {
 std::string Printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = PrintableLength(text);
-    if (length > 0)
+    const auto [code, length] = FirstCharacter(text);
+    const bool is_shown = length > 0 && IsShown(code);
+    if (is_shown)
       out += text.substr(0, length);
     else
       out += fmt::format("\\x{:02x}", static_cast<uint8_t>(text.front()));
-    text.remove_prefix(length > 0 ? length : 1);
+    text.remove_prefix(is_shown ? length : 1);
   }
   return out;
 }
@@ -155,19 +154,6 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view betwe
 
 std::string ToString(BufferKey key) {
   return fmt::format(fmt::runtime(key.is_index ? "buffers[{}]" : "{}"), key.number);
-}
-
-std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named) {
-  constexpr size_t kColumns = 100;
-  std::string text;
-  uint64_t rest = whole;
-  for (size_t i = 0; i < std::min(named, parts.size()); ++i) {
-    const std::string part = ShareText(parts[i].second, whole) + " " + parts[i].first;
-    if (i > 0 && DisplayWidth(text) + DisplayWidth(part) > kColumns) break;
-    text += (i == 0 ? "" : ", ") + part;
-    rest -= parts[i].second;
-  }
-  return text.empty() || rest == 0 ? text : text + ", " + ShareText(rest, whole) + " others";
 }
 
 std::string ToString(SequenceKey key) {

@@ -44,9 +44,6 @@ inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
 std::string Joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 /// Parts of a whole: their names and amounts, the largest first.
 using SharesOf = std::vector<std::pair<std::string, uint64_t>>;
-/// "80% app/frame, 15% app/draw, 5% others": at most `named` parts, fewer if their names are long;
-/// may be empty.
-std::string SharesText(const SharesOf& parts, uint64_t whole, size_t named);
 /// A sequence as it is written everywhere: "2:17".
 std::string ToString(SequenceKey key);
 /// "buffers[1]"; of an id "1".

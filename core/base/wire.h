@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -151,7 +152,8 @@ struct Field : VisitedField {
   Bytes whole;  // its encoding, tag included
 };
 
-/// Pulls the top-level fields of a message, without copying.
+/// Pulls the top-level fields of a message, without copying:
+/// for (const wire::Field& field : wire::FieldReader(message)) ...
 class FieldReader {
  public:
   explicit FieldReader(Bytes message) : rest_(message) {}
@@ -172,6 +174,17 @@ class FieldReader {
   /// False once malformed bytes were met.
   bool ok() const { return ok_; }
 
+  struct Iterator {
+    FieldReader* reader;
+    std::optional<Field> field;
+
+    const Field& operator*() const { return *field; }
+    void operator++() { field = reader->Next(); }
+    bool operator!=(std::default_sentinel_t) const { return field.has_value(); }
+  };
+  Iterator begin() { return {this, Next()}; }
+  std::default_sentinel_t end() const { return {}; }
+
  private:
   Bytes rest_;
   bool ok_ = true;
@@ -180,17 +193,21 @@ class FieldReader {
 /// Returns the varint of a field, if there is one. The last one counts.
 inline std::optional<uint64_t> LastVarint(Bytes message, uint32_t number) {
   std::optional<uint64_t> found;
-  FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsVarint(number)) found = field->value;
+  for (const Field& field : FieldReader(message))
+    if (field.IsVarint(number)) found = field.value;
   return found;
+}
+/// Returns what LastVarint does, but of several the first one counts.
+inline std::optional<uint64_t> FirstVarint(Bytes message, uint32_t number) {
+  for (const Field& field : FieldReader(message))
+    if (field.IsVarint(number)) return field.value;
+  return std::nullopt;
 }
 /// Returns the content of a field of bytes, if there is one. The last one counts.
 inline std::optional<Bytes> LastBytes(Bytes message, uint32_t number) {
   std::optional<Bytes> found;
-  FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(number)) found = field->bytes;
+  for (const Field& field : FieldReader(message))
+    if (field.IsBytes(number)) found = field.bytes;
   return found;
 }
 
@@ -206,18 +223,16 @@ inline Bytes BytesIn(Bytes message, uint32_t number) {
 /// Calls visit(Bytes) for each message in a field.
 template <typename Visit>
 void ForEachMessage(Bytes message, uint32_t number, Visit visit) {
-  FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsBytes(number)) visit(field->bytes);
+  for (const Field& field : FieldReader(message))
+    if (field.IsBytes(number)) visit(field.bytes);
 }
 /// Calls visit(uint64_t) for each number of a repeated field, packed or not.
 template <typename Visit>
 void ForEachNumber(Bytes message, uint32_t number, Visit visit) {
-  FieldReader fields(message);
-  while (const auto field = fields.Next()) {
-    if (field->IsVarint(number)) visit(field->value);
-    if (!field->IsBytes(number)) continue;
-    for (Bytes rest = field->bytes; !rest.empty();) {
+  for (const Field& field : FieldReader(message)) {
+    if (field.IsVarint(number)) visit(field.value);
+    if (!field.IsBytes(number)) continue;
+    for (Bytes rest = field.bytes; !rest.empty();) {
       const Varint value = ReadVarint(rest);
       if (value.size == 0) break;
       visit(value.value);

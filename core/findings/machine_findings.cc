@@ -128,7 +128,7 @@ void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
   };
   add("ftrace.commit_overrun", commit_overrun, "commit_overrun");
   add("ftrace.dropped", dropped, "dropped_events");
-  if (const uint64_t misses = ftrace.kprobe_misses().delta().value_or(0); misses > 0)
+  if (const uint64_t misses = ftrace.kprobe_misses.delta().value_or(0); misses > 0)
     examiner.Add("ftrace.kprobe_misses",
                  Say("{} of kprobes missed.", Number("misses", misses, "hit")),
                  {.proof = "kprobe_stats of ftrace_stats, end less start.", .weight = misses});

@@ -46,7 +46,6 @@ class Clocks {
   void LoseSteps() {
     std::erase_if(clocks_, [](const auto& entry) { return entry.second.is_incremental; });
   }
-  void Clear() { clocks_.clear(); }
 
  private:
   struct Clock {

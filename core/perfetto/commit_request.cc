@@ -13,38 +13,32 @@ using PatchFields = proto::CommitDataRequest::ChunkToPatch;
 // counts as far as it was read.
 
 void ParseChunkToMove(Bytes message, ChunkToMove& chunk) {
-  wire::FieldReader reader(message);
-  while (auto field = reader.Next()) {
-    if (field->IsNumber(ChunksToMove::kPage)) chunk.page = field->value;
-    if (field->IsNumber(ChunksToMove::kChunk)) chunk.index = field->value;
-    if (field->IsNumber(ChunksToMove::kTargetBuffer)) chunk.target_buffer = field->value;
-    if (field->IsBytes(ChunksToMove::kData)) chunk.data = field->bytes;
-    if (field->IsNumber(ChunksToMove::kChunkIncomplete)) chunk.incomplete = field->value != 0;
+  for (const wire::Field& field : wire::FieldReader(message)) {
+    if (field.IsNumber(ChunksToMove::kPage)) chunk.page = field.value;
+    if (field.IsNumber(ChunksToMove::kChunk)) chunk.index = field.value;
+    if (field.IsNumber(ChunksToMove::kTargetBuffer)) chunk.target_buffer = field.value;
+    if (field.IsBytes(ChunksToMove::kData)) chunk.data = field.bytes;
+    if (field.IsNumber(ChunksToMove::kChunkIncomplete)) chunk.incomplete = field.value != 0;
   }
 }
 
 void ParsePatchSpan(Bytes message, PatchSpan& patch) {
-  wire::FieldReader reader(message);
-  while (auto field = reader.Next()) {
-    if (field->IsNumber(PatchFields::Patch::kOffset)) patch.offset = field->value;
-    if (field->IsBytes(PatchFields::Patch::kData)) patch.data = field->bytes;
+  for (const wire::Field& field : wire::FieldReader(message)) {
+    if (field.IsNumber(PatchFields::Patch::kOffset)) patch.offset = field.value;
+    if (field.IsBytes(PatchFields::Patch::kData)) patch.data = field.bytes;
   }
 }
 
 void ParseChunkToPatch(Bytes message, ChunkToPatch& patch) {
-  patch.target_buffer.reset();
-  patch.writer.reset();
-  patch.chunk.reset();
+  patch = {.patches = std::move(patch.patches)};
   patch.patches.clear();
-  patch.more = false;
-  wire::FieldReader reader(message);
-  while (auto field = reader.Next()) {
-    if (field->IsNumber(PatchFields::kTargetBuffer)) patch.target_buffer = field->value;
-    if (field->IsNumber(PatchFields::kWriterId)) patch.writer = field->value;
-    if (field->IsNumber(PatchFields::kChunkId)) patch.chunk = field->value;
-    if (field->IsBytes(PatchFields::kPatches))
-      ParsePatchSpan(field->bytes, patch.patches.emplace_back());
-    if (field->IsNumber(PatchFields::kHasMorePatches)) patch.more = field->value != 0;
+  for (const wire::Field& field : wire::FieldReader(message)) {
+    if (field.IsNumber(PatchFields::kTargetBuffer)) patch.target_buffer = field.value;
+    if (field.IsNumber(PatchFields::kWriterId)) patch.writer = field.value;
+    if (field.IsNumber(PatchFields::kChunkId)) patch.chunk = field.value;
+    if (field.IsBytes(PatchFields::kPatches))
+      ParsePatchSpan(field.bytes, patch.patches.emplace_back());
+    if (field.IsNumber(PatchFields::kHasMorePatches)) patch.more = field.value != 0;
   }
 }
 
@@ -124,27 +118,10 @@ void CommitRequestBuilder::AddChunk(const ChunkToMove& chunk) {
 
 void CommitRequestBuilder::AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload,
                                     bool complete) {
-  BeginChunk(buffer, header, payload.size(), complete);
-  out_.append(wire::AsText(payload));
-  EndChunk(complete);
-}
-
-void CommitRequestBuilder::BeginChunk(BufferId buffer, const ChunkHeader& header,
-                                      size_t payload_size, bool complete) {
-  const size_t data = kChunkHeaderSize + payload_size;
-  size_t size = wire::UintFieldSize(ChunksToMove::kTargetBuffer, Raw(buffer)) +
-                wire::UintFieldSize(ChunksToMove::kData, data) + data;
-  if (!complete) size += wire::UintFieldSize(ChunksToMove::kChunkIncomplete, 1);
-  wire::AppendTag(out_, CommitDataRequest::kChunksToMove, wire::Type::kBytes);
-  wire::AppendVarint(out_, size);
-  wire::AppendUint(out_, ChunksToMove::kTargetBuffer, Raw(buffer));
-  wire::AppendTag(out_, ChunksToMove::kData, wire::Type::kBytes);
-  wire::AppendVarint(out_, data);
-  AppendChunkHeader(out_, header);
-}
-
-void CommitRequestBuilder::EndChunk(bool complete) {
-  if (!complete) wire::AppendUint(out_, ChunksToMove::kChunkIncomplete, 1);
+  std::string data;
+  AppendChunkHeader(data, header);
+  data += wire::AsText(payload);
+  AddChunk({.target_buffer = Raw(buffer), .data = wire::AsBytes(data), .incomplete = !complete});
 }
 
 void CommitRequestBuilder::AddPatch(const ChunkToPatch& patch) {

@@ -37,11 +37,11 @@ void AppendChunkHeader(std::string& out, const ChunkHeader& header);
 
 /// An entry of chunks_to_move. Absent fields are nullopt; unknown ones are skipped.
 struct ChunkToMove {
-  std::optional<uint64_t> page;
-  std::optional<uint64_t> index;
-  std::optional<uint64_t> target_buffer;
-  std::optional<Bytes> data;  // chunk header and payload
-  bool incomplete = false;    // chunk_incomplete: scraped while the writer still had it
+  std::optional<uint64_t> page = {};
+  std::optional<uint64_t> index = {};
+  std::optional<uint64_t> target_buffer = {};
+  std::optional<Bytes> data = {};  // chunk header and payload
+  bool incomplete = false;         // chunk_incomplete: scraped while the writer still had it
 
   /// Returns nullopt if the data is absent or has fewer than 8 bytes.
   std::optional<ChunkHeader> header() const {
@@ -62,10 +62,10 @@ struct PatchSpan {
 
 /// An entry of chunks_to_patch.
 struct ChunkToPatch {
-  std::optional<uint64_t> target_buffer;
-  std::optional<uint64_t> writer;
-  std::optional<uint64_t> chunk;
-  std::vector<PatchSpan> patches;
+  std::optional<uint64_t> target_buffer = {};
+  std::optional<uint64_t> writer = {};
+  std::optional<uint64_t> chunk = {};
+  std::vector<PatchSpan> patches = {};
   bool more = false;  // has_more_patches
 
   /// The chunk to patch. The service cuts ids to their size; absent ones are 0.
@@ -112,9 +112,6 @@ class CommitRequestBuilder {
   void AddChunk(const ChunkToMove& chunk);
   /// The usual entry of a log: the chunk's bytes inline.
   void AddChunk(BufferId buffer, const ChunkHeader& header, Bytes payload, bool complete);
-  /// Begins such an entry. The caller then appends the payload to the request, and ends the entry.
-  void BeginChunk(BufferId buffer, const ChunkHeader& header, size_t payload_size, bool complete);
-  void EndChunk(bool complete);
   void AddPatch(const ChunkToPatch& patch);
   void SetFlushRequestId(uint64_t id);
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
@@ -113,16 +115,10 @@ inline FragmentKind KindOf(const Fragment& fragment, uint32_t payload_size, uint
 /// @param offset_of returns the offset of the size varint of fragment `index`; offsets ascend
 template <typename OffsetOf, typename Visit>
 void VisitPatchedSizes(const Patch& patch, size_t fragments, OffsetOf offset_of, Visit visit) {
-  constexpr uint64_t kMaxVarint = 10;  // bytes
+  constexpr uint64_t kMaxVarint = wire::kMaxVarintBytes;
   const uint64_t first = patch.offset < kMaxVarint ? 0 : patch.offset - kMaxVarint + 1;
-  size_t index = 0;
-  for (size_t end = fragments; index < end;) {
-    const size_t middle = index + (end - index) / 2;
-    if (offset_of(middle) < first)
-      index = middle + 1;
-    else
-      end = middle;
-  }
+  size_t index =
+      FirstNotBefore(size_t{0}, fragments, [&](size_t at) { return offset_of(at) < first; });
   for (; index < fragments; ++index) {
     const uint64_t offset = offset_of(index);
     if (offset >= patch.offset && offset - patch.offset >= kPatchSize) return;
@@ -158,7 +154,38 @@ struct WrittenChunk {
 
 /// Reads a commit's fragments into `out` (whose memory is used again).
 /// Source: how trace writers fill chunks; a scraped chunk's last fragment may still grow.
-void ReadWrittenChunk(const ChunkCommit& commit, WrittenChunk& out);
+inline void ReadWrittenChunk(const ChunkCommit& commit, WrittenChunk& out) {
+  const FinishedPart part =
+      FinishedPartOf(commit.fragments, commit.flags & kAbiFlags, commit.complete);
+  out = {.fragments = std::move(out.fragments), .flags = part.flags};
+  out.fragments.clear();
+  const FragmentStatus status =
+      VisitFragments(commit.payload, part.fragments, [&](const Fragment& fragment) {
+        out.bytes = fragment.end;
+        out.fragments.push_back({fragment.offset, fragment.size(), FragmentKind::kWhole});
+      });
+  const auto size = static_cast<uint32_t>(commit.payload.size());
+  Fragment unfinished;
+  if (status == FragmentStatus::kWriterDrop) {
+    out.end = ChunkEnd::kAborted;
+  } else if (status != FragmentStatus::kFragment) {
+    out.end = ChunkEnd::kBroken;
+    out.broken_bytes = size - out.bytes;
+  } else if (part.fragments < commit.fragments &&
+             ReadFragment(commit.payload.data(), size, out.bytes, unfinished) ==
+                 FragmentStatus::kFragment) {
+    out.unfinished_bytes = unfinished.size();
+  }
+
+  // The last fragment continues on the next chunk only if it really is the chunk's last one.
+  const bool continues = (out.flags & kLastContinues) != 0 && out.end == ChunkEnd::kClean;
+  for (size_t i = 0; i < out.fragments.size(); ++i) {
+    const bool from_previous = i == 0 && (out.flags & kFirstContinues) != 0;
+    const bool on_next = i + 1 == out.fragments.size() && continues;
+    out.fragments[i].kind = from_previous ? (on_next ? FragmentKind::kContinue : FragmentKind::kEnd)
+                                          : (on_next ? FragmentKind::kBegin : FragmentKind::kWhole);
+  }
+}
 
 }  // namespace ringscope
 

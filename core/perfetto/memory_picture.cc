@@ -28,19 +28,14 @@ constexpr uint32_t BitsOf(uint64_t code) {
 /// The last chunk ids in a record, by writer, of as many writers as usually occur in one.
 class LastChunks {
  public:
-  uint32_t& Of(WriterId writer) {
-    Entry& entry = entries_[Raw(writer) % kEntries];
-    if (entry.writer != writer) entry = {writer, 0};
-    return entry.chunk;
+  ChunkId& Of(WriterId writer) {
+    ChunkHolder& last = holders_[Raw(writer) % holders_.size()];
+    if (last.writer != writer) last = {writer, ChunkId{}};
+    return last.chunk;
   }
 
  private:
-  static constexpr size_t kEntries = 64;
-  struct Entry {
-    WriterId writer{};
-    uint32_t chunk = 0;
-  };
-  std::array<Entry, kEntries> entries_ = {};
+  std::array<ChunkHolder, 64> holders_ = {};
 };
 
 void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::string& out) {
@@ -54,9 +49,9 @@ void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::s
       continue;
     }
     wire::AppendVarint(out, uint64_t{Raw(holder.writer)} + 1);
-    uint32_t& previous = last.Of(holder.writer);
-    wire::AppendVarint(out, wire::ZigZag(static_cast<int32_t>(Raw(holder.chunk) - previous)));
-    previous = Raw(holder.chunk);
+    ChunkId& previous = last.Of(holder.writer);
+    wire::AppendVarint(out, wire::ZigZag(SignedDistance(previous, holder.chunk)));
+    previous = holder.chunk;
   }
 }
 
@@ -93,9 +88,10 @@ bool ReadHolders(Numbers& numbers, const Page& before, LastChunks& last, Page& n
     const auto difference = numbers.Next(UINT32_MAX);
     if (!difference) return false;
     const WriterId id{static_cast<uint16_t>(*writer - 1)};
-    uint32_t& previous = last.Of(id);
-    previous += static_cast<uint32_t>(wire::UnZigZag(static_cast<uint32_t>(*difference)));
-    now.holders[chunk] = {id, ChunkId{previous}};
+    const int32_t steps = wire::UnZigZag(static_cast<uint32_t>(*difference));
+    ChunkId& previous = last.Of(id);
+    previous = ChunkId{Raw(previous) + static_cast<uint32_t>(steps)};
+    now.holders[chunk] = {id, previous};
   }
   return true;
 }

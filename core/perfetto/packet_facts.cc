@@ -25,48 +25,28 @@ constexpr bool IsAccessory(uint32_t field) {
   return field < 128 && (kAccessories[field / 64] >> field % 64 & 1) != 0;
 }
 
-/// The clock that TracePacketDefaults names, if any.
-std::optional<uint32_t> DefaultClock(Bytes defaults) {
-  wire::FieldReader reader(defaults);
-  while (const auto field = reader.Next())
-    if (field->number == proto::TracePacketDefaults::kTimestampClockId)
-      return static_cast<uint32_t>(field->value);
-  return std::nullopt;
-}
-
-/// A field that only the service may write, and the first release that refuses it from others.
-struct ReservedField {
-  uint32_t number;
-  uint32_t since;
-};
-constexpr std::array<ReservedField, 12> kReserved = {{
-    {3, 0},     // trusted_uid
-    {10, 0},    // trusted_packet_sequence_id
-    {33, 0},    // trace_config
-    {35, 0},    // trace_stats
-    {36, 0},    // synchronization_marker
-    {50, 0},    // compressed_packets
-    {69, 55},   // service_event
-    {79, 0},    // trusted_pid
-    {98, 0},    // machine_id
-    {124, 56},  // trace_provenance
-    {125, 56},  // protovms
-    {133, 58},  // zstd_compressed_packets
-}};
-
-/// The numbers of kReserved that are below 64, as bits.
-constexpr uint64_t kReservedLow = [] {
-  uint64_t low = 0;
-  for (const ReservedField& field : kReserved)
-    if (field.number < 64) low |= uint64_t{1} << field.number;
-  return low;
-}();
-
-bool IsReserved(uint32_t number, uint32_t release) {
-  if (number < 64 && (kReservedLow >> number & 1) == 0) return false;
-  return std::any_of(kReserved.begin(), kReserved.end(), [&](const ReservedField& field) {
-    return field.number == number && release >= field.since;
-  });
+/// Returns true for fields that only the service may write.
+bool IsReserved(uint32_t field, uint32_t release) {
+  switch (field) {
+    case TracePacket::kTrustedUid:
+    case TracePacket::kTrustedPacketSequenceId:
+    case TracePacket::kTraceConfig:
+    case TracePacket::kTraceStats:
+    case TracePacket::kSynchronizationMarker:
+    case TracePacket::kCompressedPackets:
+    case TracePacket::kTrustedPid:
+    case TracePacket::kMachineId:
+      return true;
+    case TracePacket::kServiceEvent:
+      return release >= 55;
+    case TracePacket::kTraceProvenance:
+    case TracePacket::kProtovms:
+      return release >= 56;
+    case TracePacket::kZstdCompressedPackets:
+      return release >= 58;
+    default:
+      return false;
+  }
 }
 
 /// Reads over slices as if they were one.
@@ -76,11 +56,6 @@ class SliceCursor {
 
   bool AtEnd() const { return at_ == end_; }
   bool ReadVarint(uint64_t& value) {
-    if (at_ != end_ && *at_ < 0x80) [[likely]] {
-      value = *at_;
-      Advance(1);
-      return true;
-    }
     value = 0;
     for (size_t i = 0; i < wire::kMaxVarintBytes && !AtEnd(); ++i) {
       const uint64_t byte = *at_;
@@ -91,13 +66,12 @@ class SliceCursor {
     return false;
   }
   bool Skip(uint64_t size) {
-    while (size > static_cast<uint64_t>(end_ - at_)) {
-      if (AtEnd()) return false;
-      size -= static_cast<uint64_t>(end_ - at_);
-      Advance(end_ - at_);
+    while (size > 0 && !AtEnd()) {
+      const uint64_t step = std::min(size, static_cast<uint64_t>(end_ - at_));
+      size -= step;
+      Advance(static_cast<ptrdiff_t>(step));
     }
-    if (size > 0) Advance(static_cast<ptrdiff_t>(size));
-    return true;
+    return size == 0;
   }
 
  private:
@@ -145,23 +119,18 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
   };
   const uint8_t* at = packet.data();
   const uint8_t* const end = at + packet.size();
-  bool whole = true;
   while (at != end) {
     wire::VisitedField field;
     const uint8_t* const next = wire::TakeField(at, end, field);
-    if (next == nullptr) {
-      whole = false;
-      break;
-    }
-    if (sizes == SizesAre::kMissing && field.type == wire::Type::kBytes) {
-      note_content(field.number, field.bytes);
-      break;
-    }
-    at = next;
+    if (next == nullptr) break;
     note_content(field.number, field.bytes);
+    const bool has_no_size = sizes == SizesAre::kMissing && field.type == wire::Type::kBytes;
+    at = has_no_size ? end : next;
+    if (has_no_size) break;
     facts.has_interned_data |= field.number == TracePacket::kInternedData;
     if (field.number == TracePacket::kTracePacketDefaults)
-      facts.default_clock = DefaultClock(field.bytes);
+      facts.default_clock =
+          wire::FirstVarint(field.bytes, proto::TracePacketDefaults::kTimestampClockId);
     if (field.type != wire::Type::kVarint) continue;
     switch (field.number) {
       case TracePacket::kTimestamp:
@@ -185,7 +154,7 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content, SizesAre sizes) {
         break;
     }
   }
-  if (!whole) {
+  if (at != end) {
     // In a packet of several fragments, the field that reaches beyond this fragment is the one that
     // matters.
     const Bytes rest(at, end);
@@ -211,34 +180,21 @@ std::string ContentName(uint32_t content) {
   return fmt::format("field {}", content);
 }
 
-std::string ContentText(uint32_t content, std::string_view kind) {
-  std::string text = ContentName(content);
-  if (!kind.empty()) text.append(": ").append(kind);
-  return text;
-}
-
 bool IsValidPacket(std::span<const Bytes> slices, uint32_t release) {
+  using wire::Type;
   SliceCursor cursor(slices);
   while (!cursor.AtEnd()) {
-    uint64_t tag, value;
+    uint64_t tag, value = 0;
     if (!cursor.ReadVarint(tag)) return false;
     if (IsReserved(static_cast<uint32_t>(tag >> 3), release)) return false;
-    bool readable = false;
-    switch (static_cast<wire::Type>(tag & 7)) {
-      case wire::Type::kVarint:
-        readable = cursor.ReadVarint(value);
-        break;
-      case wire::Type::kFixed64:
-        readable = cursor.Skip(8);
-        break;
-      case wire::Type::kFixed32:
-        readable = cursor.Skip(4);
-        break;
-      case wire::Type::kBytes:
-        readable = cursor.ReadVarint(value) && cursor.Skip(value);
-        break;
-    }
-    if (!readable) return false;
+    const auto type = static_cast<Type>(tag & 7);
+    const bool has_varint = type == Type::kVarint || type == Type::kBytes;
+    if (has_varint && !cursor.ReadVarint(value)) return false;
+    const uint64_t size = type == Type::kBytes     ? value
+                          : type == Type::kFixed64 ? 8
+                          : type == Type::kFixed32 ? 4
+                                                   : 0;
+    if ((!has_varint && size == 0) || !cursor.Skip(size)) return false;
   }
   return true;
 }

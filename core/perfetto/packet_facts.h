@@ -45,9 +45,6 @@ PacketFacts ReadPacketFacts(Bytes packet, Bytes* content = nullptr,
 /// Name of a packet's kind of content: "track_event", "ftrace_events", ..., "field 71" where the
 /// name is not known, "unknown" for 0.
 std::string ContentName(uint32_t content);
-/// "track_event: app/frame"
-/// @param kind what it is about, see PacketKinds; may be empty
-std::string ContentText(uint32_t content, std::string_view kind);
 
 /// Decides whether packets of one sequence can be interpreted, by trace processor's rules: the
 /// state is invalid from the start and after each loss, until a packet clears it.

@@ -27,25 +27,30 @@ std::string Text(Bytes message, uint32_t number) {
   return std::string(wire::AsText(wire::BytesIn(message, number)));
 }
 
+/// Takes the value of a field with this number.
+void TakeSetting(const wire::Field& field, uint32_t number, std::string& to) {
+  if (field.IsBytes(number)) to = wire::AsText(field.bytes);
+}
+template <typename Number>
+void TakeSetting(const wire::Field& field, uint32_t number, Number& to) {
+  if (!field.IsVarint(number)) return;
+  if constexpr (std::is_enum_v<Number>)
+    to = static_cast<Number>(std::min<uint64_t>(field.value, UINT8_MAX));
+  else
+    to = static_cast<Number>(field.value);
+}
+
 ConfiguredBuffer ReadBuffer(Bytes message) {
   using Config = proto::TraceConfig::BufferConfig;
   constexpr uint64_t kDiscard = 2, kV2 = 1;  // FillPolicy, ExperimentalMode
-  ConfiguredBuffer buffer;
-  buffer.name = Text(message, Config::kName);
-  buffer.size_kb = wire::NumberIn(message, Config::kSizeKb);
-  if (wire::LastVarint(message, Config::kFillPolicy) == kDiscard)
-    buffer.policy = FillPolicy::kDiscard;
-  buffer.is_v2 = wire::LastVarint(message, Config::kExperimentalMode) == kV2;
-  const auto is_set = [&](uint32_t field) { return wire::LastVarint(message, field) > 0; };
-  buffer.transfer_on_clone = is_set(Config::kTransferOnClone);
-  buffer.clear_before_clone = is_set(Config::kClearBeforeClone);
-  return buffer;
-}
-
-ConfiguredProducer ReadProducer(Bytes message) {
-  using Producer = proto::TraceConfig::ProducerConfig;
-  return {Text(message, Producer::kProducerName), wire::NumberIn(message, Producer::kShmSizeKb),
-          wire::NumberIn(message, Producer::kPageSizeKb)};
+  const auto number = [&](uint32_t field) { return wire::NumberIn(message, field); };
+  return {.name = Text(message, Config::kName),
+          .size_kb = number(Config::kSizeKb),
+          .policy = number(Config::kFillPolicy) == kDiscard ? FillPolicy::kDiscard
+                                                            : FillPolicy::kRingBuffer,
+          .is_v2 = number(Config::kExperimentalMode) == kV2,
+          .transfer_on_clone = number(Config::kTransferOnClone) != 0,
+          .clear_before_clone = number(Config::kClearBeforeClone) != 0};
 }
 
 /// Reads what an FtraceConfig asks for.
@@ -55,35 +60,32 @@ void ReadFtrace(Bytes ftrace, ConfiguredSource& source) {
   source.ftrace_drain_period_ms = wire::LastVarint(ftrace, Config::kDrainPeriodMs);
   source.preserves_ftrace = wire::LastVarint(ftrace, Config::kPreserveFtraceBuffer) > 0;
   const bool has_list = wire::LastBytes(ftrace, Config::kSyscallEvents).has_value();
-  wire::FieldReader fields(ftrace);
-  while (const auto field = fields.Next()) {
-    const std::string_view text = wire::AsText(field->bytes);
-    const bool is_event = field->number == Config::kFtraceEvents;
-    const bool is_category = field->number == Config::kAtraceCategories ||
-                             field->number == Config::kAtraceCategoriesPreferSdk;
+  for (const wire::Field& field : wire::FieldReader(ftrace)) {
+    const std::string_view text = wire::AsText(field.bytes);
+    const bool is_event = field.number == Config::kFtraceEvents;
+    const bool is_category = field.number == Config::kAtraceCategories ||
+                             field.number == Config::kAtraceCategoriesPreferSdk;
     if (is_event && source.ftrace_events.size() < kMaxEvents)
       source.ftrace_events.emplace_back(text);
     if (is_category && source.atrace_categories.size() < kMaxEvents)
       source.atrace_categories.emplace_back(text);
     source.has_all_syscalls |= is_event && !has_list && text.starts_with("raw_syscalls/");
-    source.asks_for_events |= is_event || is_category || field->number == Config::kAtraceApps ||
-                              field->number == Config::kKprobeEvents ||
-                              field->number == Config::kEnableFunctionGraph;
+    source.asks_for_events |= is_event || is_category || field.number == Config::kAtraceApps ||
+                              field.number == Config::kKprobeEvents ||
+                              field.number == Config::kEnableFunctionGraph;
   }
 }
 
 ConfiguredSource ReadSource(Bytes message) {
   using Config = proto::DataSourceConfig;
   const Bytes config = wire::BytesIn(message, proto::TraceConfig::DataSource::kConfig);
-  ConfiguredSource source;
-  source.name = Text(config, Config::kName);
-  source.target_buffer = wire::NumberIn(config, Config::kTargetBuffer);
-  source.set_index = wire::LastVarint(config, Config::kTargetBuffer);
-  source.target_name = Text(config, Config::kTargetBufferName);
-  source.own = OwnFieldsOf(config);
-  wire::FieldReader parts(message);
-  while (const auto field = parts.Next())
-    source.filtered |= field->number != proto::TraceConfig::DataSource::kConfig;
+  ConfiguredSource source{.name = Text(config, Config::kName),
+                          .target_buffer = wire::NumberIn(config, Config::kTargetBuffer),
+                          .own = OwnFieldsOf(config),
+                          .target_name = Text(config, Config::kTargetBufferName),
+                          .set_index = wire::LastVarint(config, Config::kTargetBuffer)};
+  for (const wire::Field& field : wire::FieldReader(message))
+    source.filtered |= field.number != proto::TraceConfig::DataSource::kConfig;
   ReadFtrace(wire::BytesIn(config, Config::kFtraceConfig), source);
   wire::ForEachMessage(wire::BytesIn(config, Config::kTrackEventConfig),
                        proto::TrackEventConfig::kEnabledCategories, [&](Bytes category) {
@@ -99,24 +101,13 @@ ConfiguredSource ReadSource(Bytes message) {
 
 void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
   using Config = proto::TraceConfig::TriggerConfig;
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next()) {
-    if (field->IsVarint(Config::kTriggerMode))
-      facts.trigger_mode = static_cast<TriggerMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-    if (field->IsVarint(Config::kTriggerTimeoutMs)) facts.trigger_timeout_ms = field->value;
-    if (field->IsVarint(Config::kUseCloneSnapshotIfAvailable))
-      facts.clones_if_available = field->value != 0;
-    if (field->IsBytes(Config::kTriggers) && facts.triggers.size() < kMaxTriggers)
-      facts.triggers.push_back(Text(field->bytes, Config::Trigger::kName));
+  for (const wire::Field& field : wire::FieldReader(message)) {
+    TakeSetting(field, Config::kTriggerMode, facts.trigger_mode);
+    TakeSetting(field, Config::kTriggerTimeoutMs, facts.trigger_timeout_ms);
+    TakeSetting(field, Config::kUseCloneSnapshotIfAvailable, facts.clones_if_available);
+    if (field.IsBytes(Config::kTriggers) && facts.triggers.size() < kMaxTriggers)
+      facts.triggers.push_back(Text(field.bytes, Config::Trigger::kName));
   }
-}
-
-void ReadBuiltinSources(Bytes builtin, TraceConfigFacts& facts) {
-  using Builtin = proto::TraceConfig::BuiltinDataSource;
-  if (const uint64_t ms = wire::NumberIn(builtin, Builtin::kSnapshotIntervalMs))
-    facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
-  if (wire::NumberIn(builtin, Builtin::kDisableServiceEvents) != 0)
-    facts.shows_ends_of_reads = false;
 }
 
 }  // namespace
@@ -144,9 +135,8 @@ bool TraceConfigFacts::FlushesBeforeWrite() const {
 std::string OwnFieldsOf(Bytes data_source_config) {
   constexpr std::array<uint32_t, 8> kFilledIn = {2, 3, 4, 6, 7, 8, 11, 122};
   std::vector<std::string_view> fields;
-  wire::FieldReader reader(data_source_config);
-  while (const auto field = reader.Next())
-    if (!Contains(kFilledIn, field->number)) fields.push_back(wire::AsText(field->whole));
+  for (const wire::Field& field : wire::FieldReader(data_source_config))
+    if (!Contains(kFilledIn, field.number)) fields.push_back(wire::AsText(field.whole));
   std::ranges::stable_sort(fields);
   std::string own;
   for (const std::string_view field : fields) own += field;
@@ -155,48 +145,47 @@ std::string OwnFieldsOf(Bytes data_source_config) {
 
 TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   using Config = proto::TraceConfig;
+  using Producer = Config::ProducerConfig;
+  using Builtin = Config::BuiltinDataSource;
   TraceConfigFacts facts;
   wire::FieldReader fields(config);
-  while (const auto field = fields.Next()) {
-    if (field->type == wire::Type::kVarint) {
-      if (field->number == Config::kWriteIntoFile) facts.write_into_file = field->value != 0;
-      if (field->number == Config::kFileWritePeriodMs) facts.file_write_period_ms = field->value;
-      if (field->number == Config::kWriteFlushMode)
-        facts.write_flush_mode =
-            static_cast<WriteFlushMode>(std::min<uint64_t>(field->value, UINT8_MAX));
-      if (field->number == Config::kCompressionType && field->value != 0)
+  for (const wire::Field& field : fields) {
+    TakeSetting(field, Config::kWriteIntoFile, facts.write_into_file);
+    TakeSetting(field, Config::kFileWritePeriodMs, facts.file_write_period_ms);
+    TakeSetting(field, Config::kWriteFlushMode, facts.write_flush_mode);
+    TakeSetting(field, Config::kFlushPeriodMs, facts.flush_period_ms);
+    TakeSetting(field, Config::kDurationMs, facts.duration_ms);
+    TakeSetting(field, Config::kDeferredStart, facts.deferred_start);
+    TakeSetting(field, Config::kEnableExtraGuardrails, facts.has_extra_guardrails);
+    TakeSetting(field, Config::kMaxFileSizeBytes, facts.max_file_size_bytes);
+    TakeSetting(field, Config::kBugreportFilename, facts.bugreport_filename);
+    TakeSetting(field, Config::kUniqueSessionName, facts.unique_session_name);
+    TakeSetting(field, Config::kOutputPath, facts.output_path);
+    if (field.IsVarint(Config::kFlushTimeoutMs) && field.value != 0)
+      facts.flush_timeout_ms = std::min(field.value, kLongestPeriodMs);
+    if ((field.IsVarint(Config::kCompressionType) && field.value != 0) ||
+        field.IsBytes(Config::kTraceFilter) || field.IsBytes(Config::kCompression))
+      facts.shows_ends_of_reads = false;
+    if (field.IsBytes(Config::kBuffers) && ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
+      facts.buffers.push_back(ReadBuffer(field.bytes));
+    if (field.IsBytes(Config::kDataSources) && facts.sources.size() < kMaxSources)
+      facts.sources.push_back(ReadSource(field.bytes));
+    if (field.IsBytes(Config::kProducers) && facts.producers.size() < kMaxProducers)
+      facts.producers.push_back({Text(field.bytes, Producer::kProducerName),
+                                 wire::NumberIn(field.bytes, Producer::kShmSizeKb),
+                                 wire::NumberIn(field.bytes, Producer::kPageSizeKb)});
+    if (field.IsBytes(Config::kGuardrailOverrides))
+      facts.most_buffers_kb =
+          wire::NumberIn(field.bytes, Config::GuardrailOverrides::kMaxTracingBufferSizeKb);
+    if (field.IsBytes(Config::kTriggerConfig)) ReadTriggers(field.bytes, facts);
+    if (field.IsBytes(Config::kIncrementalStateConfig))
+      facts.clear_period_ms =
+          wire::LastVarint(field.bytes, Config::IncrementalStateConfig::kClearPeriodMs);
+    if (field.IsBytes(Config::kBuiltinDataSources)) {
+      if (const uint64_t ms = wire::NumberIn(field.bytes, Builtin::kSnapshotIntervalMs))
+        facts.snapshot_interval_ms = std::min(ms, kLongestPeriodMs);
+      if (wire::NumberIn(field.bytes, Builtin::kDisableServiceEvents) != 0)
         facts.shows_ends_of_reads = false;
-      if (field->number == Config::kFlushPeriodMs) facts.flush_period_ms = field->value;
-      if (field->number == Config::kDurationMs) facts.duration_ms = field->value;
-      if (field->number == Config::kDeferredStart) facts.deferred_start = field->value != 0;
-      if (field->number == Config::kFlushTimeoutMs && field->value != 0)
-        facts.flush_timeout_ms = std::min(field->value, kLongestPeriodMs);
-      if (field->number == Config::kEnableExtraGuardrails)
-        facts.has_extra_guardrails = field->value != 0;
-      if (field->number == Config::kMaxFileSizeBytes) facts.max_file_size_bytes = field->value;
-    } else if (field->type == wire::Type::kBytes) {
-      if (field->number == Config::kBuffers &&
-          ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
-        facts.buffers.push_back(ReadBuffer(field->bytes));
-      if (field->number == Config::kDataSources && facts.sources.size() < kMaxSources)
-        facts.sources.push_back(ReadSource(field->bytes));
-      if (field->number == Config::kProducers && facts.producers.size() < kMaxProducers)
-        facts.producers.push_back(ReadProducer(field->bytes));
-      if (field->number == Config::kGuardrailOverrides)
-        facts.most_buffers_kb =
-            wire::NumberIn(field->bytes, Config::GuardrailOverrides::kMaxTracingBufferSizeKb);
-      if (field->number == Config::kBugreportFilename)
-        facts.bugreport_filename = wire::AsText(field->bytes);
-      if (field->number == Config::kTriggerConfig) ReadTriggers(field->bytes, facts);
-      if (field->number == Config::kIncrementalStateConfig)
-        facts.clear_period_ms =
-            wire::LastVarint(field->bytes, Config::IncrementalStateConfig::kClearPeriodMs);
-      if (field->number == Config::kBuiltinDataSources) ReadBuiltinSources(field->bytes, facts);
-      if (field->number == Config::kTraceFilter || field->number == Config::kCompression)
-        facts.shows_ends_of_reads = false;
-      if (field->number == Config::kUniqueSessionName)
-        facts.unique_session_name = wire::AsText(field->bytes);
-      if (field->number == Config::kOutputPath) facts.output_path = wire::AsText(field->bytes);
     }
   }
   facts.is_well_formed = fields.ok();

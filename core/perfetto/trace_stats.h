@@ -63,37 +63,39 @@ struct BufferStats {
   friend bool operator==(const BufferStats&, const BufferStats&) = default;
 };
 
-/// One field of BufferStats: its name in texts, its number in the TraceStats.BufferStats message,
-/// and whether trace processor's stats table calls a non-zero value a data loss.
-struct StatField {
+/// A counter: its name in texts, its number in the message (0: the service does not count it), its
+/// place, and whether trace processor's stats table calls a non-zero value a data loss.
+template <typename Stats>
+struct CounterField {
   const char* name;
   uint32_t proto_field;
-  bool is_data_loss;
-  uint64_t BufferStats::*value;
+  uint64_t Stats::*value;
+  bool is_data_loss = false;
 };
+using StatField = CounterField<BufferStats>;
 
 /// All fields, in the order in which texts list them.
 inline constexpr std::array<StatField, 20> kStatFields = {{
-    {"buffer_size", 12, false, &BufferStats::buffer_size},
-    {"bytes_written", 1, false, &BufferStats::bytes_written},
-    {"bytes_overwritten", 13, false, &BufferStats::bytes_overwritten},
-    {"bytes_read", 14, false, &BufferStats::bytes_read},
-    {"padding_bytes_written", 15, false, &BufferStats::padding_bytes_written},
-    {"padding_bytes_cleared", 16, false, &BufferStats::padding_bytes_cleared},
-    {"chunks_written", 2, false, &BufferStats::chunks_written},
-    {"chunks_rewritten", 10, false, &BufferStats::chunks_rewritten},
-    {"chunks_relocated", 20, false, &BufferStats::chunks_relocated},
-    {"chunks_overwritten", 3, false, &BufferStats::chunks_overwritten},
-    {"chunks_discarded", 18, false, &BufferStats::chunks_discarded},
-    {"chunks_read", 17, false, &BufferStats::chunks_read},
-    {"chunks_committed_out_of_order", 11, false, &BufferStats::chunks_committed_out_of_order},
-    {"write_wrap_count", 4, false, &BufferStats::write_wrap_count},
-    {"patches_succeeded", 5, false, &BufferStats::patches_succeeded},
-    {"patches_failed", 6, true, &BufferStats::patches_failed},
-    {"readaheads_succeeded", 7, false, &BufferStats::readaheads_succeeded},
-    {"readaheads_failed", 8, false, &BufferStats::readaheads_failed},
-    {"abi_violations", 9, true, &BufferStats::abi_violations},
-    {"trace_writer_packet_loss", 19, true, &BufferStats::trace_writer_packet_loss},
+    {"buffer_size", 12, &BufferStats::buffer_size},
+    {"bytes_written", 1, &BufferStats::bytes_written},
+    {"bytes_overwritten", 13, &BufferStats::bytes_overwritten},
+    {"bytes_read", 14, &BufferStats::bytes_read},
+    {"padding_bytes_written", 15, &BufferStats::padding_bytes_written},
+    {"padding_bytes_cleared", 16, &BufferStats::padding_bytes_cleared},
+    {"chunks_written", 2, &BufferStats::chunks_written},
+    {"chunks_rewritten", 10, &BufferStats::chunks_rewritten},
+    {"chunks_relocated", 20, &BufferStats::chunks_relocated},
+    {"chunks_overwritten", 3, &BufferStats::chunks_overwritten},
+    {"chunks_discarded", 18, &BufferStats::chunks_discarded},
+    {"chunks_read", 17, &BufferStats::chunks_read},
+    {"chunks_committed_out_of_order", 11, &BufferStats::chunks_committed_out_of_order},
+    {"write_wrap_count", 4, &BufferStats::write_wrap_count},
+    {"patches_succeeded", 5, &BufferStats::patches_succeeded},
+    {"patches_failed", 6, &BufferStats::patches_failed, true},
+    {"readaheads_succeeded", 7, &BufferStats::readaheads_succeeded},
+    {"readaheads_failed", 8, &BufferStats::readaheads_failed},
+    {"abi_violations", 9, &BufferStats::abi_violations, true},
+    {"trace_writer_packet_loss", 19, &BufferStats::trace_writer_packet_loss, true},
 }};
 
 /// Upper limits (bytes, inclusive) of the writer histogram's buckets; one more bucket follows.
@@ -144,41 +146,28 @@ struct ServiceStats {
   std::map<ProducerId, uint64_t> missed_flushes = {};  // failed ones that it did not acknowledge
 };
 
-/// A counter of the service: its name in texts, its number in the TraceStats message (0: the
-/// service does not count it), whether trace processor calls a non-zero value a data loss, and its
-/// place.
-struct ServiceField {
-  const char* name;
-  uint32_t proto_field;
-  bool is_data_loss;
-  uint64_t ServiceStats::*value;
-};
-inline constexpr std::array<ServiceField, 15> kServiceFields = {{
-    {"producers_connected", proto::TraceStats::kProducersConnected, false,
-     &ServiceStats::producers_connected},
-    {"producers_seen", proto::TraceStats::kProducersSeen, false, &ServiceStats::producers_seen},
-    {"data_sources_registered", proto::TraceStats::kDataSourcesRegistered, false,
-     &ServiceStats::data_sources_registered},
-    {"data_sources_seen", proto::TraceStats::kDataSourcesSeen, false,
-     &ServiceStats::data_sources_seen},
-    {"tracing_sessions", proto::TraceStats::kTracingSessions, false,
-     &ServiceStats::tracing_sessions},
-    {"total_buffers", proto::TraceStats::kTotalBuffers, false, &ServiceStats::total_buffers},
-    {"chunks_discarded", proto::TraceStats::kChunksDiscarded, false,
-     &ServiceStats::chunks_discarded},
-    {"patches_discarded", proto::TraceStats::kPatchesDiscarded, false,
-     &ServiceStats::patches_discarded},
-    {"invalid_packets", proto::TraceStats::kInvalidPackets, false, &ServiceStats::invalid_packets},
-    {"flushes_requested", proto::TraceStats::kFlushesRequested, false,
-     &ServiceStats::flushes_requested},
-    {"flushes_succeeded", proto::TraceStats::kFlushesSucceeded, false,
-     &ServiceStats::flushes_succeeded},
-    {"flushes_failed", proto::TraceStats::kFlushesFailed, true, &ServiceStats::flushes_failed},
-    {"final_flush_outcome", proto::TraceStats::kFinalFlushOutcome, false,
-     &ServiceStats::final_flush_outcome},
-    {"malformed_requests", 0, false, &ServiceStats::malformed_requests},
-    {"skipped_chunks", 0, false, &ServiceStats::skipped_chunks},
-}};
+using ServiceField = CounterField<ServiceStats>;
+inline constexpr auto kServiceFields = [] {
+  using Field = proto::TraceStats;
+  using S = ServiceStats;
+  return std::to_array<ServiceField>({
+      {"producers_connected", Field::kProducersConnected, &S::producers_connected},
+      {"producers_seen", Field::kProducersSeen, &S::producers_seen},
+      {"data_sources_registered", Field::kDataSourcesRegistered, &S::data_sources_registered},
+      {"data_sources_seen", Field::kDataSourcesSeen, &S::data_sources_seen},
+      {"tracing_sessions", Field::kTracingSessions, &S::tracing_sessions},
+      {"total_buffers", Field::kTotalBuffers, &S::total_buffers},
+      {"chunks_discarded", Field::kChunksDiscarded, &S::chunks_discarded},
+      {"patches_discarded", Field::kPatchesDiscarded, &S::patches_discarded},
+      {"invalid_packets", Field::kInvalidPackets, &S::invalid_packets},
+      {"flushes_requested", Field::kFlushesRequested, &S::flushes_requested},
+      {"flushes_succeeded", Field::kFlushesSucceeded, &S::flushes_succeeded},
+      {"flushes_failed", Field::kFlushesFailed, &S::flushes_failed, true},
+      {"final_flush_outcome", Field::kFinalFlushOutcome, &S::final_flush_outcome},
+      {"malformed_requests", 0, &S::malformed_requests},
+      {"skipped_chunks", 0, &S::skipped_chunks},
+  });
+}();
 
 inline constexpr size_t kMaxStatsBuffers = 1024;  // more are no trace's
 

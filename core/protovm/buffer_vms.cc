@@ -8,27 +8,24 @@
 namespace ringscope::protovm {
 
 VmSetUp VmSetUpOf(Bytes program, Bytes config) {
-  std::optional<Bytes> protovm;
+  using Kind = VmSetUp::Kind;
+  std::optional<VmSetUp> found;
   VmFields fields(config);
   for (VmField field; fields.Next(field);) {
-    if (field.number == proto::DataSourceConfig::kProtovmConfig && !field.is_scalar())
-      protovm = field.bytes;
+    if (field.number != proto::DataSourceConfig::kProtovmConfig || field.is_scalar()) continue;
+    found = VmSetUp{Kind::kNoLimit};
+    VmFields limits(field.bytes);
+    for (VmField limit; limits.Next(limit);)
+      if (limit.number == proto::ProtoVmConfig::kMemoryLimitKb && limit.is_scalar())
+        found = VmSetUp{Kind::kComplete, static_cast<uint32_t>(limit.value)};
   }
-  using Kind = VmSetUp::Kind;
-  if (!protovm) return {program.empty() ? Kind::kNone : Kind::kNoConfig};
-  if (program.empty()) return {Kind::kNoProgram};
-  VmSetUp found{Kind::kNoLimit};
-  VmFields limits(*protovm);
-  for (VmField field; limits.Next(field);) {
-    if (field.number == proto::ProtoVmConfig::kMemoryLimitKb && field.is_scalar())
-      found = {Kind::kComplete, static_cast<uint32_t>(field.value)};
-  }
-  return found;
+  if (!found) return {program.empty() ? Kind::kNone : Kind::kNoConfig};
+  return program.empty() ? VmSetUp{Kind::kNoProgram} : *found;
 }
 
 bool BufferVms::SetUp(std::string_view data_source, Bytes program, uint32_t memory_limit_kb,
                       ProducerId producer, Bytes state) {
-  auto instance = std::find_if(instances_.begin(), instances_.end(), [&](const Instance& one) {
+  auto instance = std::ranges::find_if(instances_, [&](const Instance& one) {
     return one.account.data_source == data_source && one.program == wire::AsText(program);
   });
   if (instance == instances_.end()) {
@@ -53,13 +50,14 @@ bool BufferVms::Feed(const Packet& packet, const LogMoment& now) {
   for (Instance& instance : instances_) {
     if (!std::ranges::binary_search(instance.account.producers, packet.sequence.producer)) continue;
     if (!bytes) bytes = Joined(packet.slices, joined_);
-    if (Run(instance, *bytes, now).result == RunResult::kOk) return true;
+    if (Run(instance, *bytes, now)) return true;
   }
   return false;
 }
 
 /// Runs an instance's program on a packet, and counts what that leads to.
-RunOutcome BufferVms::Run(Instance& instance, Bytes packet, const LogMoment& now) {
+/// @return whether it has taken the packet
+bool BufferVms::Run(Instance& instance, Bytes packet, const LogMoment& now) {
   VmAccount& account = instance.account;
   const RunOutcome outcome = instance.vm->Run(packet);
   const PacketCount count{1, packet.size()};
@@ -70,26 +68,18 @@ RunOutcome BufferVms::Run(Instance& instance, Bytes packet, const LogMoment& now
     account.limit_reached = now;
   if (outcome.result == RunResult::kOk) {
     account.folded += count;
-    return outcome;
+    return true;
   }
   ++(outcome.result == RunResult::kError ? account.errors : account.aborted);
   if (outcome.reason == Reason::kMemoryLimit) account.at_limit += count;
-  for (size_t i = 0; i < account.failures.size(); ++i) {
-    VmFailure& known = account.failures[i];
-    if (instance.failed_at[i] != outcome.instruction || known.reason != outcome.reason ||
-        known.result != outcome.result)
-      continue;
-    known.count += count;
-    return outcome;
-  }
-  if (account.failures.size() == kMaxFailures) return outcome;
-  account.failures.push_back({.result = outcome.result,
-                              .reason = outcome.reason,
-                              .place = instance.vm->program().PlaceOf(outcome.instruction),
-                              .count = count,
-                              .first = now});
-  instance.failed_at.push_back(outcome.instruction);
-  return outcome;
+  const auto known = std::ranges::find_if(
+      account.failures, [&](const RunOutcome& failure) { return failure == outcome; });
+  if (known != account.failures.end())
+    known->count += count;
+  else if (account.failures.size() < kMaxFailures)
+    account.failures.push_back(
+        {outcome, instance.vm->program().PlaceOf(outcome.instruction), count, now});
+  return false;
 }
 
 std::vector<VmAccount> BufferVms::Accounts() const {

@@ -68,9 +68,7 @@ VmSetUp VmSetUpOf(Bytes program, Bytes config);
 void AppendInstance(const ProgramState& program, std::string& out);
 
 /// Runs of a program that ended at the same instruction, in the same way.
-struct VmFailure {
-  RunResult result = RunResult::kError;
-  Reason reason = Reason::kNone;
+struct VmFailure : RunOutcome {
   std::string place;  // of the instruction, "instructions[2].nested_instructions[0]"
   PacketCount count;
   LogMoment first;
@@ -130,13 +128,12 @@ class BufferVms {
 
  private:
   struct Instance {
-    std::string program;              // as set up first
-    VmAccount account;                // of what its runs led to
-    std::vector<uint32_t> failed_at;  // instructions of the account's failures
+    std::string program;  // as set up first
+    VmAccount account;    // of what its runs led to
     std::unique_ptr<ProtoVm> vm;
   };
 
-  static RunOutcome Run(Instance& instance, Bytes packet, const LogMoment& now);
+  static bool Run(Instance& instance, Bytes packet, const LogMoment& now);
 
   ProtoVmRules rules_;
   std::vector<Instance> instances_;

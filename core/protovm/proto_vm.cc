@@ -88,35 +88,22 @@ ProtoVm::Step ProtoVm::Deliver(Step result) {
 
 ProtoVm::Step ProtoVm::Begin(uint32_t index) {
   const Instruction& instruction = program_.all()[index];
-  Step step = Step::kOk;
-  switch (instruction.op) {
-    case OpCode::kNone:
-      return Abort(Reason::kNoInstruction);
-    case OpCode::kSelect: {
-      if (instruction.create && instruction.cursor == kCursorSrc)
-        return Abort(Reason::kCreateInSource);
-      Frame& frame = frames_.emplace_back();
-      frame.kind = FrameKind::kSelect;
-      frame.at = index;
-      frame.select = select_;
-      frame.source = source_;
-      frame.destination = destination_;
-      select_ = static_cast<uint32_t>(frames_.size() - 1);
-      return Walk(index, 0);
-    }
-    case OpCode::kRegLoad:
-      step = RegLoad(instruction);
-      break;
-    case OpCode::kMerge:
-      step = Merge(instruction);
-      break;
-    case OpCode::kSet:
-      step = Set();
-      break;
-    case OpCode::kDel:
-      step = Delete();
-      break;
+  if (instruction.op == OpCode::kNone) return Abort(Reason::kNoInstruction);
+  if (instruction.op == OpCode::kSelect) {
+    if (instruction.create && instruction.cursor == kCursorSrc)
+      return Abort(Reason::kCreateInSource);
+    frames_.push_back({.kind = FrameKind::kSelect,
+                       .at = index,
+                       .select = select_,
+                       .source = source_,
+                       .destination = destination_});
+    select_ = static_cast<uint32_t>(frames_.size() - 1);
+    return Walk(index, 0);
   }
+  const Step step = instruction.op == OpCode::kRegLoad ? RegLoad(instruction)
+                    : instruction.op == OpCode::kMerge ? Merge(instruction)
+                    : instruction.op == OpCode::kSet   ? Set()
+                                                       : Delete();
   return step == Step::kOk ? BeginNested(instruction) : step;
 }
 
@@ -157,14 +144,13 @@ ProtoVm::Step ProtoVm::BeginLoop(uint32_t index, const PathPart& part, uint32_t 
   } else {
     return Abort(Reason::kLoopCursor);
   }
-  Frame& frame = frames_.emplace_back();
-  frame.kind = FrameKind::kLoop;
-  frame.in_source = cursor == kCursorSrc;
-  frame.at = index;
-  frame.part = next;
-  frame.number = *part.field_id;
-  frame.container = repeated;
-  if (frame.in_source) frame.rest = VmFields(source_.bytes);
+  frames_.push_back({.kind = FrameKind::kLoop,
+                     .in_source = repeated == nullptr,
+                     .at = index,
+                     .part = next,
+                     .number = *part.field_id,
+                     .container = repeated,
+                     .rest = VmFields(repeated == nullptr ? source_.bytes : Bytes())});
   return Step::kPushed;
 }
 
@@ -344,7 +330,8 @@ Reason ProtoVm::MergeField(const Instruction& instruction, Node& target, const V
     return reason;
   }
   if (old->kind != NodeKind::kIndexed) {
-    state_.Replace(*old, *node);
+    state_.Free(*old);
+    *old = *node;
     return Reason::kNone;
   }
   if (!IsMarked(target, *old)) {

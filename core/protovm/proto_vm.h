@@ -16,6 +16,8 @@ struct RunOutcome {
   RunResult result = RunResult::kOk;
   Reason reason = Reason::kNone;
   uint32_t instruction = UINT32_MAX;  // index in the program
+
+  friend bool operator==(const RunOutcome&, const RunOutcome&) = default;
 };
 
 /// Folds packets into a state by a program, as the service does with packets that a buffer

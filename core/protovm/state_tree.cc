@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/lookup.h"
+
 namespace ringscope::protovm {
 namespace {
 
@@ -58,6 +60,21 @@ void WriteLeaf(BackwardWriter& out, const Node& node, uint64_t number) {
       out.AddFixed(node.scalar, node.type == wire::Type::kFixed64 ? 8 : 4);
     out.AddTag(number, node.type);
   }
+}
+
+/// The value of an element's field, if that is a scalar.
+std::optional<uint64_t> KeyOf(const Node& element, uint32_t key_field) {
+  if (element.kind == NodeKind::kBytes) {
+    VmFields fields(element.bytes());
+    for (VmField field; fields.Next(field);) {
+      if (field.number != key_field) continue;
+      return field.is_scalar() ? std::optional(field.value) : std::nullopt;
+    }
+  }
+  const Node* const key =
+      element.kind == NodeKind::kMessage ? StateTree::Find(element, key_field) : nullptr;
+  return key != nullptr && key->kind == NodeKind::kScalar ? std::optional(key->scalar)
+                                                          : std::nullopt;
 }
 
 }  // namespace
@@ -124,9 +141,7 @@ void StateTree::EmptyButCount(Node& node) {
 }
 
 Node* StateTree::Find(const Node& container, uint64_t key) {
-  if (container.parts == nullptr) return nullptr;
-  const auto part = container.parts->find(key);
-  return part == container.parts->end() ? nullptr : &part->second;
+  return container.parts == nullptr ? nullptr : FindIn(*container.parts, key);
 }
 
 Parts::value_type* StateTree::FindFrom(const Node& container, uint64_t key) {
@@ -151,11 +166,6 @@ void StateTree::Erase(Node& container, uint64_t key) {
   counted_ -= rules_.entry_bytes();
 }
 
-void StateTree::Replace(Node& part, const Node& node) {
-  Free(part);
-  part = node;
-}
-
 Reason StateTree::IntoMessage(Node& node) {
   if (node.kind == NodeKind::kEmpty) Drop(node, NodeKind::kMessage);
   if (node.kind == NodeKind::kMessage) return Reason::kNone;
@@ -165,19 +175,14 @@ Reason StateTree::IntoMessage(Node& node) {
   for (VmField field; fields.Next(field);) {
     std::optional<Node> part = NewNode(field);
     Node* const first = Find(decoded, field.number);
-    bool fits = part.has_value();
-    if (fits && first == nullptr) {
-      fits = Insert(decoded, field.number, *part) != nullptr;
-    } else if (fits && IntoIndexed(*first) == Reason::kNone) {
-      fits = Insert(*first, first->count(), *part) != nullptr;
-    } else if (fits) {
-      Free(*part);
-      fits = false;
-    }
-    if (!fits) {
-      Drop(decoded, NodeKind::kEmpty);
-      return Reason::kMemoryLimit;
-    }
+    const bool is_repeated = first != nullptr;
+    const bool has_place = !is_repeated || IntoIndexed(*first) == Reason::kNone;
+    if (part && has_place &&
+        Insert(is_repeated ? *first : decoded, is_repeated ? first->count() : field.number, *part))
+      continue;
+    if (part && !has_place) Free(*part);
+    Drop(decoded, NodeKind::kEmpty);
+    return Reason::kMemoryLimit;
   }
   FreeBytes(node);
   node = {.mark = node.mark, .kind = NodeKind::kMessage};
@@ -186,34 +191,19 @@ Reason StateTree::IntoMessage(Node& node) {
 }
 
 /// Makes the node a repeated field with one element, what it was.
-bool StateTree::Wrap(Node& node, NodeKind becomes, uint64_t key) {
-  if (!Charge(rules_.node_bytes())) return false;
+Reason StateTree::Wrap(Node& node, NodeKind becomes, uint64_t key) {
+  if (!Charge(rules_.node_bytes())) return Reason::kMemoryLimit;
   Node element = node;
   element.mark = 0;
   node = {.mark = node.mark, .kind = becomes};
-  return Insert(node, key, element) != nullptr;
+  return Insert(node, key, element) == nullptr ? Reason::kMemoryLimit : Reason::kNone;
 }
 
 Reason StateTree::IntoIndexed(Node& node) {
   if (node.kind == NodeKind::kEmpty) Drop(node, NodeKind::kIndexed);
   if (node.kind == NodeKind::kIndexed) return Reason::kNone;
   if (node.kind == NodeKind::kMapped) return Reason::kNotIndexed;
-  return Wrap(node, NodeKind::kIndexed, 0) ? Reason::kNone : Reason::kMemoryLimit;
-}
-
-std::optional<uint64_t> StateTree::KeyOf(const Node& element, uint32_t key_field) {
-  if (element.kind == NodeKind::kBytes) {
-    VmFields fields(element.bytes());
-    for (VmField field; fields.Next(field);) {
-      if (field.number != key_field) continue;
-      return field.is_scalar() ? std::optional(field.value) : std::nullopt;
-    }
-  }
-  if (element.kind == NodeKind::kMessage) {
-    const Node* const key = Find(element, key_field);
-    if (key != nullptr && key->kind == NodeKind::kScalar) return key->scalar;
-  }
-  return std::nullopt;
+  return Wrap(node, NodeKind::kIndexed, 0);
 }
 
 Reason StateTree::IntoMapped(Node& node, uint32_t key_field) {
@@ -222,8 +212,7 @@ Reason StateTree::IntoMapped(Node& node, uint32_t key_field) {
   if (node.kind == NodeKind::kScalar) return Reason::kNotMapped;
   if (node.kind == NodeKind::kIndexed) return MapElements(node, key_field);
   const std::optional<uint64_t> key = KeyOf(node, key_field);
-  if (!key) return Reason::kNoKey;
-  return Wrap(node, NodeKind::kMapped, *key) ? Reason::kNone : Reason::kMemoryLimit;
+  return key ? Wrap(node, NodeKind::kMapped, *key) : Reason::kNoKey;
 }
 
 /// Moves the elements of an indexed field under their keys. What gets lost stays counted, entries

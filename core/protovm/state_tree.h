@@ -176,8 +176,6 @@ class StateTree {
   Node* Insert(Node& container, uint64_t key, Node node);
   /// Frees a part, whose entry is not counted any more.
   void Erase(Node& container, uint64_t key);
-  /// Frees what a part is and makes it `node`.
-  void Replace(Node& part, const Node& node);
 
   // Each makes a node what its name says, if it can be that.
   Reason IntoMessage(Node& node);
@@ -198,9 +196,8 @@ class StateTree {
   bool FillBytes(Node& node, Bytes content);
   void FreeBytes(Node& node);
   void Drop(Node& node, NodeKind becomes);
-  bool Wrap(Node& node, NodeKind becomes, uint64_t key);
+  Reason Wrap(Node& node, NodeKind becomes, uint64_t key);
   Reason MapElements(Node& node, uint32_t key_field);
-  static std::optional<uint64_t> KeyOf(const Node& element, uint32_t key_field);
 
   ProtoVmRules rules_;
   uint64_t limit_;

@@ -7,6 +7,7 @@
 
 #include "core/base/lookup.h"
 #include "core/protovm/protovm_rules.h"
+#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 namespace {
@@ -128,11 +129,14 @@ StatRows TraceProcessorStats(const ReplayOutcome& outcome) {
   std::ranges::stable_sort(by_index, {}, &BufferOutcome::index);
   StatRows rows;
   for (const BufferOutcome* buffer : by_index) {
-    AddBufferRows(rows, buffer->index, buffer->stats);
-    AddLossRows(rows, buffer->index, buffer->losses, buffer->losses.incremental_sequences_dropped);
-    if (!buffer->into_file) continue;
-    AddFileRow(rows, buffer->index, buffer->stats);
-    if (buffer->policy == FillPolicy::kDiscard) AddDiscardRow(rows, buffer->index, 1);
+    const TraceBuffer counted = {.stats = buffer->stats,
+                                 .has_stats = true,
+                                 .has_losses = true,
+                                 .losses = buffer->losses,
+                                 .dropped_sequences = buffer->losses.incremental_sequences_dropped};
+    AddBufferRows(rows, buffer->index, counted, buffer->into_file);
+    if (buffer->into_file && buffer->policy == FillPolicy::kDiscard)
+      AddDiscardRow(rows, buffer->index, 1);
   }
   const uint64_t flush = outcome.service.final_flush_outcome;
   constexpr uint64_t kSucceeded = 1, kFailed = 2;

@@ -18,6 +18,8 @@
 
 namespace ringscope {
 
+struct MachineFacts;
+
 /// Trace processor's severity of a counter.
 enum class StatSeverity : uint8_t { kInfo, kDataLoss, kError };
 template <>
@@ -231,38 +233,14 @@ class ContentScan {
   /// A packet that trace processor uses.
   /// @param event of a track event @param ns its time, if it is known
   void Add(const TracePacketView& packet, const TrackEventShape& event, std::optional<int64_t> ns,
-           SequenceContent& sequence, ContentCounts& counts, ProfilerFacts& profilers);
-  /// The end of a sequence.
-  void Finish(SequenceContent& sequence, ProfilerFacts& profilers);
+           SequenceContent& sequence, MachineFacts& machine);
+  /// The end of a heap dump, with its last packet or with its sequence.
+  void EndGraph(SequenceContent& sequence, MachineFacts& machine, bool is_finished);
   /// Returns true if a dump is not finished. After all sequences' ends.
   bool has_unfinished_graph() const { return has_unfinished_graph_; }
 
  private:
-  struct Packet {
-    const TracePacketView& view;
-    const TrackEventShape& event;
-    std::optional<int64_t> ns;
-    SequenceContent& sequence;
-    ContentCounts& counts;
-    ProfilerFacts& profilers;
-
-    Bytes content() const { return view.content_bytes; }
-  };
-  void AddPerfSample(const Packet& packet);
-  void AddProfile(const Packet& packet);
-  void AddHeapGraph(const Packet& packet);
-  void AddProcessStats(const Packet& packet);
-  void AddPowerRails(const Packet& packet);
-  void AddEnergy(const Packet& packet);
-  void AddEntityStates(const Packet& packet);
-  void AddWakelocks(const Packet& packet);
-  void AddGpuCounters(const Packet& packet);
-  void AddChrome(const Packet& packet);
-  void AddTrackEvent(const Packet& packet);
-  void AddTrack(const Packet& packet);
-  void EndGraph(SequenceContent& sequence, ProfilerFacts& profilers);
-  bool IsCounter(uint64_t track) const { return counters_.contains(track) || is_full(); }
-  bool is_full() const { return tracks_.size() >= kMaxTracks; }
+  struct Judged;
 
   std::unordered_map<uint64_t, size_t> tracks_;    // by uuid, a hash of what must stay the same
   std::unordered_set<uint64_t> counters_;          // uuids of counter tracks

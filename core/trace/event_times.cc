@@ -44,13 +44,6 @@ constexpr NestedEvents kNestedEvents[] = {
     {TracePacket::kProfilePacket, 5, 9, kMonotonicCoarse},
 };
 
-std::optional<uint64_t> FirstNumber(Bytes message, uint32_t number) {
-  wire::FieldReader fields(message);
-  while (const auto field = fields.Next())
-    if (field->IsVarint(number)) return field->value;
-  return std::nullopt;
-}
-
 /// Timestamp of an FtraceEvent: its field 1, nearly always the first.
 std::optional<uint64_t> TimeOfEvent(Bytes event) {
   constexpr uint8_t kTimestampTag = 1 << 3;
@@ -58,7 +51,7 @@ std::optional<uint64_t> TimeOfEvent(Bytes event) {
     const wire::Varint time = wire::ReadVarint(event.subspan(1));
     if (time.size > 0) return time.value;
   }
-  return FirstNumber(event, 1);
+  return wire::FirstVarint(event, 1);
 }
 
 /// Columns of one kind of compact event: FtraceEventBundle.CompactSched.
@@ -90,143 +83,138 @@ bool AddCompact(Bytes compact, ClockKey clock, EventTimes& out) {
   constexpr uint32_t kNames = 5, kSwitchNames = 6, kWakings = 7, kWakingNames = 11;
   Columns switches, wakings;
   size_t names = 0;
-  wire::FieldReader fields(compact);
-  while (const auto field = fields.Next()) {
-    if (field->type != wire::Type::kBytes || field->number > kWakingNames) continue;
-    const uint32_t number = field->number;
+  for (const wire::Field& field : wire::FieldReader(compact)) {
+    const uint32_t number = field.number;
+    if (field.type != wire::Type::kBytes || number > kWakingNames) continue;
     if (number == kNames) {
       ++names;
       continue;
     }
-    const auto varints = static_cast<size_t>(
-        std::ranges::count_if(field->bytes, [](uint8_t byte) { return byte < 0x80; }));
     Columns& columns = number <= kSwitchNames ? switches : wakings;
-    if (number == 1 || number == kWakings) columns.steps = field->bytes;
-    if (number == kSwitchNames || number == kWakingNames) columns.indexes = field->bytes;
+    if (number == 1 || number == kWakings) columns.steps = field.bytes;
+    if (number == kSwitchNames || number == kWakingNames) columns.indexes = field.bytes;
     columns.sizes[number == kSwitchNames ? 4 : number - (number < kWakings ? 1 : kWakings)] =
-        varints;
+        static_cast<size_t>(
+            std::ranges::count_if(field.bytes, [](uint8_t byte) { return byte < 0x80; }));
   }
   const bool has_switches = switches.AddTimes(clock, names, out);
   return wakings.AddTimes(clock, names, out) && has_switches;
 }
 
-/// Adds the times of all events in an FtraceEventBundle, compact ones too.
-/// @param sequence_id of its packet: a clock of the kernel's that no other packet has is its own
-void AddFtrace(Bytes bundle, uint32_t sequence_id, TraceClocks& clocks, MachineFacts& facts,
-               EventTimes& out) {
-  constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5, kFtraceTime = 6, kBootNs = 7;
-  constexpr uint64_t kGlobalClock = 2, kLocalClock = 3, kRawClock = 4;  // FtraceClock
-  constexpr uint32_t kOwnClock = 64;
-  bool has_cpu = false;
-  uint64_t kind = 0;
-  std::optional<uint64_t> ftrace_ns, boot_ns;
-  wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
-    if (field.number == proto::FtraceEventBundle::kCpu) has_cpu = true;
-    if (field.number == kClock) kind = field.value;
-    if (field.number == kFtraceTime) ftrace_ns = field.value;
-    if (field.number == kBootNs) boot_ns = field.value;
-  });
-  if (!has_cpu) {
-    facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
-    return;
-  }
-  ClockKey clock = kind == kRawClock ? kMonotonicRaw : kBoot;
-  if (kind == kGlobalClock || kind == kLocalClock) {
-    clock = ClockKey::Of(sequence_id, kOwnClock);
-    if (ftrace_ns && boot_ns)
-      clocks.Relate(clock, static_cast<int64_t>(*ftrace_ns), kBoot, static_cast<int64_t>(*boot_ns));
-  }
-  wire::ForEachField(bundle, [&](const wire::VisitedField& field) {
-    if (field.type != wire::Type::kBytes) return;
-    if (field.number == kCompactSched && !AddCompact(field.bytes, clock, out))
-      facts.content.Set("compact_sched_has_parse_errors"_stat, 1);
-    if (field.number != kEvent) return;
-    if (const auto time = TimeOfEvent(field.bytes)) {
-      out.Add(clock, *time);
-      AddFtraceEvent(field.bytes, facts.content);
-    } else {
-      facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
-    }
-  });
-}
-
 /// The times of one packet, by the kinds of content that have rules of their own.
-class TimesOfPacket {
- public:
-  TimesOfPacket(const TracePacketView& packet, SequenceTime& sequence, TraceClocks& clocks,
-                MachineFacts& facts, EventTimes& out)
-      : packet_(packet), sequence_(sequence), clocks_(clocks), facts_(facts), out_(out) {}
+struct TimesOfPacket {
+  const TracePacketView& packet;
+  SequenceTime& sequence;
+  TraceClocks& clocks;
+  MachineFacts& facts;
+  EventTimes& out;
 
   void Read() {
-    const Bytes content = packet_.content_bytes;
+    const Bytes content = packet.content_bytes;
     for (const NestedEvents& nested : kNestedEvents)
-      if (nested.content == packet_.content) return AddNested(nested);
-    switch (packet_.content) {
+      if (nested.content == packet.content) return AddNested(nested);
+    switch (packet.content) {
       case TracePacket::kFtraceEvents:
-        return AddFtrace(content, packet_.sequence_id, clocks_, facts_, out_);
+        return AddFtrace();
       case TracePacket::kTrackEvent:
         return AddTrackEvent();
       case TracePacket::kStatsdAtom:
         return AddAtoms();
       case TracePacket::kNetworkPacketBundle:
         wire::ForEachNumber(content, /*timestamps*/ 3, [&](uint64_t step) { AddOwn(step); });
-        if (out_.times.empty()) AddOwn();
+        if (out.times.empty()) AddOwn();
         return;
       case TracePacket::kPixelModemEvents: {
         uint64_t sum = 0;
         return wire::ForEachNumber(content, 2, [&](uint64_t ns) {
           if (static_cast<int64_t>(sum += ns) < 0)
-            facts_.content.Add("pixel_modem_negative_timestamp"_stat);
+            facts.content.Add("pixel_modem_negative_timestamp"_stat);
           else
-            out_.Add({}, sum);
+            out.Add({}, sum);
         });
       }
       case TracePacket::kStreamingProfilePacket:
         return AddStreamingProfile();
       case TracePacket::kChromeEvents:
-        if (packet_.timestamp && !packet_.timestamp_clock && !sequence_.default_clock)
-          return out_.Add(kMonotonic, *packet_.timestamp);
+        if (packet.timestamp && !packet.timestamp_clock && !sequence.default_clock)
+          return out.Add(kMonotonic, *packet.timestamp);
         break;
       default:
-        if (Contains(kTimeless, packet_.content)) return;
+        if (Contains(kTimeless, packet.content)) return;
     }
     AddOwn();
   }
 
- private:
   /// Adds the time of the packet itself. @return false: it has none
   bool AddOwn(uint64_t steps = 0) {
-    if (!packet_.timestamp) return false;
-    out_.Add(OwnClockOf(packet_, sequence_, clocks_), *packet_.timestamp + steps);
+    if (!packet.timestamp) return false;
+    out.Add(OwnClockOf(packet, sequence, clocks), *packet.timestamp + steps);
     return true;
   }
 
   void AddNested(const NestedEvents& nested) {
-    wire::ForEachMessage(packet_.content_bytes, nested.event, [&](Bytes event) {
-      if (const auto time = FirstNumber(event, nested.time))
-        out_.Add(nested.clock, *time * nested.unit_ns);
+    wire::ForEachMessage(packet.content_bytes, nested.event, [&](Bytes event) {
+      if (const auto time = wire::FirstVarint(event, nested.time))
+        out.Add(nested.clock, *time * nested.unit_ns);
       else if (nested.own_time_without)
         AddOwn();
     });
   }
 
-  void AddStreamingProfile() {
-    if (!sequence_.running_us) return;
-    auto now = static_cast<int64_t>(*sequence_.running_us);
-    bool is_valid = now >= 0;  // else the rest is lost
-    wire::ForEachNumber(packet_.content_bytes, /*deltas*/ 2, [&](uint64_t delta) {
-      is_valid &= (now += static_cast<int64_t>(delta)) >= 0;
-      if (is_valid) out_.Add(kMonotonic, static_cast<uint64_t>(now) * kNsPerUs);
+  /// Adds the times of all events in an FtraceEventBundle, compact ones too.
+  void AddFtrace() {
+    constexpr uint32_t kEvent = 2, kCompactSched = 4, kClock = 5, kFtraceTime = 6, kBootNs = 7;
+    constexpr uint64_t kGlobalClock = 2, kLocalClock = 3, kRawClock = 4;  // FtraceClock
+    constexpr uint32_t kOwnClock = 64;
+    bool has_cpu = false;
+    uint64_t kind = 0;
+    std::optional<uint64_t> ftrace_ns, boot_ns;
+    wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
+      if (field.number == proto::FtraceEventBundle::kCpu) has_cpu = true;
+      if (field.number == kClock) kind = field.value;
+      if (field.number == kFtraceTime) ftrace_ns = field.value;
+      if (field.number == kBootNs) boot_ns = field.value;
     });
-    if (!is_valid) facts_.content.Add("streaming_profile_invalid_timestamp"_stat);
+    if (!has_cpu) return facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
+    ClockKey clock = kind == kRawClock ? kMonotonicRaw : kBoot;
+    if (kind == kGlobalClock || kind == kLocalClock) {
+      // A clock of the kernel's that no other packet has.
+      clock = ClockKey::Of(packet.sequence_id, kOwnClock);
+      if (ftrace_ns && boot_ns)
+        clocks.Relate(clock, static_cast<int64_t>(*ftrace_ns), kBoot,
+                      static_cast<int64_t>(*boot_ns));
+    }
+    wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
+      if (field.type != wire::Type::kBytes) return;
+      if (field.number == kCompactSched && !AddCompact(field.bytes, clock, out))
+        facts.content.Set("compact_sched_has_parse_errors"_stat, 1);
+      if (field.number != kEvent) return;
+      if (const auto time = TimeOfEvent(field.bytes)) {
+        out.Add(clock, *time);
+        AddFtraceEvent(field.bytes, facts.content);
+      } else {
+        facts.content.Add("ftrace_bundle_tokenizer_errors"_stat);
+      }
+    });
+  }
+
+  void AddStreamingProfile() {
+    if (!sequence.running_us) return;
+    auto now = static_cast<int64_t>(*sequence.running_us);
+    bool is_valid = now >= 0;  // else the rest is lost
+    wire::ForEachNumber(packet.content_bytes, /*deltas*/ 2, [&](uint64_t delta) {
+      is_valid &= (now += static_cast<int64_t>(delta)) >= 0;
+      if (is_valid) out.Add(kMonotonic, static_cast<uint64_t>(now) * kNsPerUs);
+    });
+    if (!is_valid) facts.content.Add("streaming_profile_invalid_timestamp"_stat);
   }
 
   void AddTrackEvent() {
     constexpr uint32_t kDeltaUs = 1, kAbsoluteUs = 16, kLegacy = 6, kType = 9, kTrack = 11,
                        kExtra = 12, kCategories = 22, kValue = 30, kDouble = 44, kExtraDouble = 46;
     std::optional<uint64_t> delta, absolute;
-    TrackEventShape& event = out_.event = {};
-    wire::ForEachField(packet_.content_bytes, [&](const wire::VisitedField& field) {
+    TrackEventShape& event = out.event = {};
+    wire::ForEachField(packet.content_bytes, [&](const wire::VisitedField& field) {
       if (field.number == kDeltaUs) delta = field.value;
       if (field.number == kAbsoluteUs) absolute = field.value;
       if (field.number == kLegacy) event.legacy = field.bytes;
@@ -238,38 +226,32 @@ class TimesOfPacket {
     });
     const auto add = [&](uint64_t us) {
       event.has_negative_time = static_cast<int64_t>(us) < 0;
-      if (!event.has_negative_time) out_.Add(kMonotonic, us * kNsPerUs);
+      if (!event.has_negative_time) out.Add(kMonotonic, us * kNsPerUs);
     };
     if (delta) {
-      event.is_left_out = !sequence_.running_us;
-      if (sequence_.running_us) add(*sequence_.running_us += *delta);
+      event.is_left_out = !sequence.running_us;
+      if (sequence.running_us) add(*sequence.running_us += *delta);
     } else if (absolute) {
       add(*absolute);
     } else {
       event.has_own_time = AddOwn();
       event.is_left_out = !event.has_own_time;
-      facts_.content.Add("track_event_missing_timestamp"_stat, event.is_left_out ? 1 : 0);
+      facts.content.Add("track_event_missing_timestamp"_stat, event.is_left_out ? 1 : 0);
     }
   }
 
   void AddAtoms() {
     constexpr uint32_t kAtom = 1, kTimestamp = 2;
     size_t atoms = 0;
-    wire::ForEachMessage(packet_.content_bytes, kAtom,
-                         [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out_.left_out); });
-    wire::ForEachNumber(packet_.content_bytes, kTimestamp, [&](uint64_t ns) {
-      if (out_.times.size() < atoms) out_.Add({}, ns);
+    wire::ForEachMessage(packet.content_bytes, kAtom,
+                         [&](Bytes) { ++(atoms < EventTimes::kMaxTimes ? atoms : out.left_out); });
+    wire::ForEachNumber(packet.content_bytes, kTimestamp, [&](uint64_t ns) {
+      if (out.times.size() < atoms) out.Add({}, ns);
     });
-    facts_.content.Add("atom_timestamp_missing"_stat, atoms - out_.times.size());
-    while (out_.times.size() < atoms && AddOwn()) {
+    facts.content.Add("atom_timestamp_missing"_stat, atoms - out.times.size());
+    while (out.times.size() < atoms && AddOwn()) {
     }
   }
-
-  const TracePacketView& packet_;
-  SequenceTime& sequence_;
-  TraceClocks& clocks_;
-  MachineFacts& facts_;
-  EventTimes& out_;
 };
 
 }  // namespace
@@ -277,13 +259,12 @@ class TimesOfPacket {
 void SequenceTime::Update(const TracePacketView& packet) {
   if (packet.clears_state) default_clock.reset();
   if (packet.clears_state || packet.dropped != 0) running_us.reset();
-  if (packet.defaults)
-    if (const auto clock =
-            FirstNumber(*packet.defaults, proto::TracePacketDefaults::kTimestampClockId))
-      default_clock = static_cast<uint32_t>(*clock);
+  if (const auto clock = wire::FirstVarint(packet.defaults.value_or(Bytes()),
+                                           proto::TracePacketDefaults::kTimestampClockId))
+    default_clock = static_cast<uint32_t>(*clock);
   constexpr uint32_t kThread = 4, kReferenceUs = 6;
   const auto set_running = [this](Bytes thread) {
-    if (const auto us = FirstNumber(thread, kReferenceUs)) running_us = *us;
+    if (const auto us = wire::FirstVarint(thread, kReferenceUs)) running_us = us;
   };
   if (packet.content == TracePacket::kThreadDescriptor) set_running(packet.content_bytes);
   if (packet.content == TracePacket::kTrackDescriptor)
@@ -300,7 +281,7 @@ void ReadEventTimes(const TracePacketView& packet, SequenceTime& sequence, Trace
                     MachineFacts& facts, EventTimes& out) {
   out.times.clear();
   out.left_out = 0;
-  TimesOfPacket(packet, sequence, clocks, facts, out).Read();
+  TimesOfPacket{packet, sequence, clocks, facts, out}.Read();
 }
 
 }  // namespace ringscope

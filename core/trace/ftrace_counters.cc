@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 
 namespace ringscope {
@@ -23,17 +24,16 @@ std::optional<FtraceMoment> FirstFtraceEvent(Bytes bundle) {
     moment.time_ns = has_time ? std::min(moment.time_ns, ns) : ns;
     has_time = true;
   };
-  wire::FieldReader fields(bundle);
   bool has_event = false;
-  while (const auto field = fields.Next()) {
-    if (field->number == proto::FtraceEventBundle::kCpu)
-      moment.cpu = static_cast<uint32_t>(field->value);
-    if (field->number == kClock && field->value != 0) return std::nullopt;
-    if (field->IsBytes(kEvent) && !std::exchange(has_event, true))
-      if (const auto time = wire::LastVarint(field->bytes, 1)) take(*time);
-    if (!field->IsBytes(kCompactSched)) continue;
+  for (const wire::Field& field : wire::FieldReader(bundle)) {
+    if (field.number == proto::FtraceEventBundle::kCpu)
+      moment.cpu = static_cast<uint32_t>(field.value);
+    if (field.number == kClock && field.value != 0) return std::nullopt;
+    if (field.IsBytes(kEvent) && !std::exchange(has_event, true))
+      if (const auto time = wire::LastVarint(field.bytes, 1)) take(*time);
+    if (!field.IsBytes(kCompactSched)) continue;
     constexpr uint32_t kSwitchTimes = 1, kWakingTimes = 7;
-    wire::ForEachField(field->bytes, [&](const wire::VisitedField& column) {
+    wire::ForEachField(field.bytes, [&](const wire::VisitedField& column) {
       if (column.number != kSwitchTimes && column.number != kWakingTimes) return;
       if (const wire::Varint first = wire::ReadVarint(column.bytes); first.size > 0)
         take(first.value);
@@ -54,13 +54,12 @@ void FtraceCounters::AddBundle(Bytes bundle, std::optional<TimeSpan> events) {
   uint64_t number = 0;
   bool lost = false;
   std::optional<int64_t> data_from;
-  wire::FieldReader fields(bundle);
-  while (const auto field = fields.Next()) {
-    if (field->number == proto::FtraceEventBundle::kCpu) number = field->value;
-    if (field->number == proto::FtraceEventBundle::kLostEvents) lost = field->value != 0;
-    if (field->number == proto::FtraceEventBundle::kPreviousBundleEndTimestamp ||
-        (field->number == proto::FtraceEventBundle::kLastReadEventTimestamp && !data_from))
-      data_from = static_cast<int64_t>(field->value);
+  for (const wire::Field& field : wire::FieldReader(bundle)) {
+    if (field.number == proto::FtraceEventBundle::kCpu) number = field.value;
+    if (field.number == proto::FtraceEventBundle::kLostEvents) lost = field.value != 0;
+    if (field.number == proto::FtraceEventBundle::kPreviousBundleEndTimestamp ||
+        (field.number == proto::FtraceEventBundle::kLastReadEventTimestamp && !data_from))
+      data_from = static_cast<int64_t>(field.value);
   }
   if (number >= kMaxCpus) return;
   Cpu& cpu = cpus_[number];
@@ -104,33 +103,30 @@ void FtraceCounters::AddStats(Bytes stats) {
     if (value) (phase == kPhaseStart ? counter.begin : counter.end) = value;
   };
   has_stats = true;
-  wire::FieldReader fields(stats);
-  while (const auto field = fields.Next()) {
-    const std::string text(wire::AsText(field->bytes.first(std::min<size_t>(
-        field->bytes.size(), field->IsBytes(proto::FtraceStats::kCpuStats) ? 0 : 1024))));
-    if (field->IsBytes(proto::FtraceStats::kAtraceErrors)) atrace_errors = text;
-    if (field->IsBytes(proto::FtraceStats::kExclusiveFeatureError)) exclusive_error = text;
-    if (field->IsBytes(proto::FtraceStats::kUnknownFtraceEvents) &&
+  for (const wire::Field& field : wire::FieldReader(stats)) {
+    const auto text = [&] {
+      constexpr size_t kMost = 1024;
+      return std::string(wire::AsText(field.bytes).substr(0, kMost));
+    };
+    if (field.IsBytes(proto::FtraceStats::kAtraceErrors)) atrace_errors = text();
+    if (field.IsBytes(proto::FtraceStats::kExclusiveFeatureError)) exclusive_error = text();
+    if (field.IsBytes(proto::FtraceStats::kUnknownFtraceEvents) &&
         unknown_events.size() < kMaxNames)
-      unknown_events.push_back(text);
-    if (field->IsBytes(proto::FtraceStats::kFailedFtraceEvents) && failed_events.size() < kMaxNames)
-      failed_events.push_back(text);
-    uint64_t number = 0;
-    std::array<std::optional<uint64_t>, kFtraceCounters> found;
-    wire::FieldReader values(field->bytes);
-    while (const auto value = values.Next()) {
-      if (field->IsBytes(kKprobeStats)) {
-        if (value->number == kHits) set(kprobe_hits_, value->value);
-        if (value->number == kMisses) set(kprobe_misses_, value->value);
-      }
-      if (value->number == proto::FtraceCpuStats::kCpu) number = value->value;
-      for (size_t i = 0; i < kFtraceCounters; ++i)
-        if (const FtraceCounterRow& row = kEnumRows<FtraceCounter>[i]; row.field == value->number)
-          found[i] = row.is_time ? NsOf(value->value) : value->value;
+      unknown_events.push_back(text());
+    if (field.IsBytes(proto::FtraceStats::kFailedFtraceEvents) && failed_events.size() < kMaxNames)
+      failed_events.push_back(text());
+    if (field.IsBytes(kKprobeStats)) {
+      set(kprobe_hits, wire::LastVarint(field.bytes, kHits));
+      set(kprobe_misses, wire::LastVarint(field.bytes, kMisses));
     }
-    if (!field->IsBytes(proto::FtraceStats::kCpuStats) || number >= kMaxCpus) continue;
+    const uint64_t number = wire::NumberIn(field.bytes, proto::FtraceCpuStats::kCpu);
+    if (!field.IsBytes(proto::FtraceStats::kCpuStats) || number >= kMaxCpus) continue;
     Cpu& cpu = cpus_[number];
-    for (size_t i = 0; i < kFtraceCounters; ++i) set(cpu.counters[i], found[i]);
+    for (const wire::Field& value : wire::FieldReader(field.bytes))
+      if (const FtraceCounterRow* const row =
+              FindBy(kEnumRows<FtraceCounter>, value.number, &FtraceCounterRow::field))
+        set(cpu.counters[static_cast<size_t>(row->value)],
+            row->is_time ? NsOf(value.value) : value.value);
   }
 }
 

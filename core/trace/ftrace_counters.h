@@ -146,9 +146,8 @@ class FtraceCounters {
   bool has_events() const {
     return std::ranges::any_of(cpus_, [](const auto& cpu) { return cpu.second.bundles > 0; });
   }
-  const FtracePhases& kprobe_hits() const { return kprobe_hits_; }
-  const FtracePhases& kprobe_misses() const { return kprobe_misses_; }
 
+  FtracePhases kprobe_hits, kprobe_misses;
   // Problems that the statistics report of the session's start.
   bool has_stats = false;
   std::vector<std::string> unknown_events, failed_events;  // at most kMaxNames of each
@@ -160,7 +159,6 @@ class FtraceCounters {
   uint64_t events_ = 0;
   std::vector<int64_t> times_;
   std::map<uint64_t, Cpu> cpus_;
-  FtracePhases kprobe_hits_, kprobe_misses_;
 };
 
 }  // namespace ringscope

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -18,132 +19,113 @@ using proto::TracePacket;
 /// Of several contents the one that trace processor acts on: it looks for these first, in this
 /// order, and then takes the packet as used up.
 int Rank(uint32_t content) {
-  switch (content) {
-    case TracePacket::kCompressedPackets:
-    case TracePacket::kZstdCompressedPackets:
-      return 5;
-    case TracePacket::kClockSnapshot:
-      return 4;
-    case TracePacket::kTraceStats:
-      return 3;
-    case TracePacket::kServiceEvent:
-      return 2;
-    case 0:
-      return 0;
-    default:
-      return 1;
-  }
+  return content == TracePacket::kCompressedPackets ||
+                 content == TracePacket::kZstdCompressedPackets
+             ? 5
+         : content == TracePacket::kClockSnapshot ? 4
+         : content == TracePacket::kTraceStats    ? 3
+         : content == TracePacket::kServiceEvent  ? 2
+         : content != 0                           ? 1
+                                                  : 0;
 }
 
-constexpr const char *kFtrace = "linux.ftrace", *kProcessStats = "linux.process_stats",
-                     *kPower = "android.power", *kNetwork = "android.network_packets",
-                     *kTrackEvents = "track_event", *kChromeEvents = "org.chromium.trace_event",
-                     *kSystemInfo = "linux.system_info", *kSysfsPower = "linux.sysfs_power",
-                     *kChromeMetadata = "org.chromium.trace_metadata",
-                     *kChromeMetadata2 = "org.chromium.trace_metadata2";
+constexpr const char *kProbes = "perfetto.traced_probes",
+                     *kChromeEvents = "org.chromium.trace_event";
 
-/// Contents of data sources.
-constexpr PacketKind kOfSources[] = {
-    {TracePacket::kFtraceEvents, kFtrace},
-    {TracePacket::kFtraceStats, kFtrace, false},
-    {TracePacket::kProcessTree, kProcessStats, false},
-    {TracePacket::kProcessStats, kProcessStats},
-    {TracePacket::kSysStats, "linux.sys_stats"},
-    {TracePacket::kInodeFileMap, "linux.inode_file_map", false},
-    {TracePacket::kCpuInfo, kSystemInfo, false},
-    {TracePacket::kInterruptInfo, kSystemInfo, false},
-    {TracePacket::kJournaldEvent, "linux.systemd_journald"},
-    {TracePacket::kPerfSample, "linux.perf"},
-    {TracePacket::kProfilePacket, "android.heapprofd"},
-    {/*heap_graph*/ 56, "android.java_hprof"},
-    {TracePacket::kBattery, kPower},
-    {TracePacket::kPowerRails, kPower},
-    {TracePacket::kAndroidEnergyEstimationBreakdown, kPower},
-    {TracePacket::kEntityStateResidency, kPower},
-    {TracePacket::kAndroidLog, "android.log"},
-    {TracePacket::kPackagesList, "android.packages_list", false},
-    {TracePacket::kInitialDisplayState, "android.polled_state"},
-    {/*frame_timeline_event*/ 76, "android.surfaceflinger.frametimeline"},
-    {TracePacket::kGraphicsFrameEvent, "android.surfaceflinger.frame"},
-    {TracePacket::kGpuCounterEvent, "gpu.counters"},
-    {TracePacket::kGpuRenderStageEvent, "gpu.renderstages"},
-    {TracePacket::kGpuMemTotalEvent, "android.gpu.memory"},
-    {TracePacket::kAndroidGameInterventionList, "android.game_interventions", false},
-    {TracePacket::kStatsdAtom, "android.statsd"},
-    {TracePacket::kAndroidSystemProperty, "android.system_property"},
-    {/*network_packet*/ 88, kNetwork},
-    {TracePacket::kNetworkPacketBundle, kNetwork},
-    {TracePacket::kKernelWakelockData, "android.kernel_wakelocks"},
-    {/*app_wakelock_bundle*/ 116, "android.app_wakelocks"},
-    {TracePacket::kCpuPerUidData, "android.cpu_per_uid"},
-    {TracePacket::kUserList, "android.user_list", false},
-    {TracePacket::kAndroidAflags, "android.aflags", false},
-    {TracePacket::kTrackEvent, kTrackEvents},
-    {TracePacket::kChromeEvents, kChromeEvents},
-    {TracePacket::kChromeMetadata, kChromeMetadata, false},
-    {TracePacket::kStreamingProfilePacket, "org.chromium.sampler_profiler"},
-    {TracePacket::kPerfettoMetatrace, "perfetto.metatrace"}};
+/// Data sources whose packets are known by their contents.
+constexpr KnownSource kOfContents[] = {
+    {"linux.ftrace", kProbes, {TracePacket::kFtraceEvents, TracePacket::kFtraceStats}},
+    {"linux.process_stats", kProbes, {TracePacket::kProcessTree, TracePacket::kProcessStats}},
+    {"linux.sys_stats", kProbes, {TracePacket::kSysStats}},
+    {"linux.inode_file_map", kProbes, {TracePacket::kInodeFileMap}},
+    {"linux.system_info", kProbes, {TracePacket::kCpuInfo, TracePacket::kInterruptInfo}},
+    {"linux.systemd_journald", kProbes, {TracePacket::kJournaldEvent}},
+    {"android.power",
+     kProbes,
+     {TracePacket::kBattery, TracePacket::kPowerRails,
+      TracePacket::kAndroidEnergyEstimationBreakdown, TracePacket::kEntityStateResidency}},
+    {"android.log", kProbes, {TracePacket::kAndroidLog}},
+    {"android.packages_list", kProbes, {TracePacket::kPackagesList}},
+    {"android.polled_state", kProbes, {TracePacket::kInitialDisplayState}},
+    {"android.game_interventions", kProbes, {TracePacket::kAndroidGameInterventionList}},
+    {"android.statsd", kProbes, {TracePacket::kStatsdAtom}},
+    {"android.system_property", kProbes, {TracePacket::kAndroidSystemProperty}},
+    {"android.kernel_wakelocks", kProbes, {TracePacket::kKernelWakelockData}},
+    {"android.app_wakelocks", kProbes, {/*app_wakelock_bundle*/ 116}},
+    {"android.cpu_per_uid", kProbes, {TracePacket::kCpuPerUidData}},
+    {"android.user_list", kProbes, {TracePacket::kUserList}},
+    {"android.aflags", kProbes, {TracePacket::kAndroidAflags}},
+    {"linux.perf", "perfetto.traced_perf", {TracePacket::kPerfSample}},
+    {"android.heapprofd", "android.heapprofd", {TracePacket::kProfilePacket}},
+    {"android.java_hprof", "", {/*heap_graph*/ 56}},
+    {"android.surfaceflinger.frametimeline", "", {/*frame_timeline_event*/ 76}},
+    {"android.surfaceflinger.frame", "", {TracePacket::kGraphicsFrameEvent}},
+    {"android.gpu.memory", "", {TracePacket::kGpuMemTotalEvent}},
+    {"android.network_packets", "", {/*network_packet*/ 88, TracePacket::kNetworkPacketBundle}},
+    {kChromeEvents, "", {TracePacket::kChromeEvents}},
+    {"org.chromium.trace_metadata", "", {TracePacket::kChromeMetadata}},
+    {"org.chromium.trace_metadata2", "", {TracePacket::kChromeMetadata}},
+    {"org.chromium.sampler_profiler", "", {TracePacket::kStreamingProfilePacket}},
+    {"linux.sysfs_power", "", {TracePacket::kBattery}},
+    {"perfetto.metatrace", "", {TracePacket::kPerfettoMetatrace}},
+    {"gpu.counters", "", {TracePacket::kGpuCounterEvent}},
+    {"gpu.renderstages", "", {TracePacket::kGpuRenderStageEvent}},
+    {"track_event", "", {TracePacket::kTrackEvent}}};
+
+/// All data sources that are known.
+constexpr auto kSources = [] {
+  std::array<KnownSource, 59> sources{};
+  auto next = std::ranges::copy(kOfContents, sources.begin()).out;
+  for (const char* name :
+       {"android.java_hprof.oom", "android.surfaceflinger.layers",
+        "android.surfaceflinger.transactions", "android.windowmanager", "android.viewcapture",
+        "android.protolog", "android.inputmethod", "android.input.inputevent",
+        "android.bluetooth.hci", "android.display.video", "android.pixel.modem",
+        "android.sdk_sysprop_guard"})
+    *next++ = {name};
+  for (const char* name :
+       {"org.chromium.trace_system", "org.chromium.memory_instrumentation",
+        "org.chromium.histogram_sample", "org.chromium.background_scenario_metadata",
+        "org.chromium.etw_system", "org.chromium.native_heap_profiler",
+        "org.chromium.system_metrics", "org.chromium.trace_system_metrics", "vulkan.memory_tracker",
+        "linux.frozen_ftrace", "com.android.wm.shell.transition", "dev.v8.code", "gpu.log"})
+    *next++ = {name};
+  return sources;
+}();
+static_assert(*kSources.back().name != '\0');
 
 constexpr auto kKinds = [] {
   std::array<PacketKind, 256> kinds{};  // by content
-  for (const PacketKind& kind : kOfSources) kinds[kind.content] = kind;
-  // Contents that only the service writes.
+  for (const KnownSource& source : kOfContents)
+    for (const uint32_t content : source.contents)
+      if (*kinds[content].source == '\0') kinds[content].source = source.name;
   for (const uint32_t content :
        {TracePacket::kTraceConfig, TracePacket::kTraceStats, TracePacket::kSynchronizationMarker,
         TracePacket::kSystemInfo, TracePacket::kTrigger, TracePacket::kServiceEvent,
         TracePacket::kTraceUuid, TracePacket::kRemoteClockSync, TracePacket::kCloneSnapshotTrigger,
         TracePacket::kTraceProvenance, TracePacket::kProtovms,
         TracePacket::kConcurrentSessionEvent})
-    kinds[content] = {content, "", false, true};
-  // Contents without events that any data source may write; 0: none.
-  kinds[0] = {0, "", false};
+    kinds[content] = {"", false, true};
+  kinds[0] = {"", false};
+  for (const uint32_t content :
+       {TracePacket::kFtraceStats, TracePacket::kProcessTree, TracePacket::kInodeFileMap,
+        TracePacket::kCpuInfo, TracePacket::kInterruptInfo, TracePacket::kPackagesList,
+        TracePacket::kAndroidGameInterventionList, TracePacket::kUserList,
+        TracePacket::kAndroidAflags, TracePacket::kChromeMetadata})
+    kinds[content].has_events = false;
   for (const uint32_t content :
        {TracePacket::kClockSnapshot, TracePacket::kProcessDescriptor,
         TracePacket::kThreadDescriptor, TracePacket::kTrackDescriptor,
         TracePacket::kExtensionDescriptor, TracePacket::kUiState, TracePacket::kTranslationTable,
         TracePacket::kGpuInfo, TracePacket::kModuleSymbols, TracePacket::kDeobfuscationMapping})
-    kinds[content] = {content, "", false};
+    kinds[content].has_events = false;
   return kinds;
 }();
-
-constexpr auto kSources = [] {
-  std::array<KnownSource, 59> sources{};
-  auto next = sources.begin();
-  for (const char* name :
-       {kFtrace, kProcessStats, "linux.sys_stats", "linux.inode_file_map", kSystemInfo,
-        "linux.systemd_journald", kPower, "android.log", "android.packages_list",
-        "android.polled_state", "android.game_interventions", "android.statsd",
-        "android.system_property", "android.kernel_wakelocks", "android.app_wakelocks",
-        "android.cpu_per_uid", "android.user_list", "android.aflags"})
-    *next++ = {name, "perfetto.traced_probes"};
-  *next++ = {"linux.perf", "perfetto.traced_perf"};
-  *next++ = {"android.heapprofd", "android.heapprofd"};
-  for (const char* name :
-       {"android.java_hprof", "android.java_hprof.oom", "android.surfaceflinger.frametimeline",
-        "android.surfaceflinger.frame", "android.surfaceflinger.layers",
-        "android.surfaceflinger.transactions", "android.gpu.memory", kNetwork,
-        "android.windowmanager", "android.viewcapture", "android.protolog", "android.inputmethod",
-        "android.input.inputevent", "android.bluetooth.hci", "android.display.video",
-        "android.pixel.modem", "android.sdk_sysprop_guard"})
-    *next++ = {name};
-  for (const char* name :
-       {kChromeEvents, kChromeMetadata, kChromeMetadata2, "org.chromium.trace_system",
-        "org.chromium.memory_instrumentation", "org.chromium.sampler_profiler",
-        "org.chromium.histogram_sample", "org.chromium.background_scenario_metadata",
-        "org.chromium.etw_system", "org.chromium.native_heap_profiler",
-        "org.chromium.system_metrics", "org.chromium.trace_system_metrics"})
-    *next++ = {name};
-  for (const char* name : {kSysfsPower, "perfetto.metatrace", "gpu.counters", "gpu.renderstages",
-                           "vulkan.memory_tracker", kTrackEvents, "linux.frozen_ftrace",
-                           "com.android.wm.shell.transition", "dev.v8.code", "gpu.log"})
-    *next++ = {name};
-  return sources;
-}();
-static_assert(*kSources.back().name != '\0');
 
 }  // namespace
 
 TracePacketView ViewTracePacket(Bytes packet) {
+  using Flags = TracePacket::SequenceFlags;
   TracePacketView view;
   view.is_well_formed = wire::ForEachField(packet, [&](const wire::VisitedField& field) {
     switch (field.number) {
@@ -166,10 +148,8 @@ TracePacketView ViewTracePacket(Bytes packet) {
         view.interned_data = field.bytes;
         break;
       case TracePacket::kSequenceFlags:
-        view.clears_state |=
-            (field.value & proto::TracePacket::SequenceFlags::kSeqIncrementalStateCleared) != 0;
-        view.needs_state =
-            (field.value & proto::TracePacket::SequenceFlags::kSeqNeedsIncrementalState) != 0;
+        view.clears_state |= (field.value & Flags::kSeqIncrementalStateCleared) != 0;
+        view.needs_state = (field.value & Flags::kSeqNeedsIncrementalState) != 0;
         break;
       case TracePacket::kIncrementalStateCleared:
         view.clears_state |= field.value != 0;
@@ -264,18 +244,15 @@ std::optional<std::string_view> MeantSource(std::string_view name) {
 }
 
 bool Writes(std::string_view source, uint32_t content) {
-  const std::string_view own = KindOf(content).source;
-  if (own.empty()) return false;
   const KnownSource* const known = FindKnownSource(source);
-  return own == (known == nullptr ? source : known->name) ||
-         (own == kTrackEvents && source == kChromeEvents) ||
-         (own == kChromeMetadata && source == kChromeMetadata2) ||
-         (content == TracePacket::kBattery && source == kSysfsPower);
+  return known != nullptr && content != 0 &&
+         (Contains(known->contents, content) ||
+          (content == TracePacket::kTrackEvent && source == kChromeEvents));
 }
 
 bool HasOwnContent(std::string_view source) {
-  return std::ranges::any_of(kOfSources,
-                             [&](const PacketKind& kind) { return Writes(source, kind.content); });
+  const KnownSource* const known = FindKnownSource(source);
+  return known != nullptr && known->contents.front() != 0;
 }
 
 }  // namespace ringscope

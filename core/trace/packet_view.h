@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_TRACE_PACKET_VIEW_H_
 #define RINGSCOPE_CORE_TRACE_PACKET_VIEW_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -54,7 +55,6 @@ ProducerPart SplitAppended(Bytes packet, const TracePacketView& view);
 
 /// A kind of packet, by the field of TracePacket that holds its data.
 struct PacketKind {
-  uint32_t content = 0;
   const char* source = "";     // the data source of Perfetto that writes it; empty: any, or none
   bool has_events = true;      // its time is that of an event: it extends the bounds of the trace
   bool is_of_service = false;  // only the tracing service writes it
@@ -72,6 +72,7 @@ bool IsOfService(const TracePacketView& packet);
 struct KnownSource {
   const char* name;
   const char* producer = "";  // that registers it; empty: several do, or it is not known
+  std::array<uint32_t, 4> contents = {};  // of its packets alone; 0: none
 };
 /// Returns the data source, or nullptr if none has this name. Vendors append to names, after a dot.
 const KnownSource* FindKnownSource(std::string_view name);

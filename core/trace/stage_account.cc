@@ -26,11 +26,10 @@ StageAccount& StageAccount::operator+=(const StageAccount& other) {
 
 std::optional<PacketCount> StageAccount::written() const {
   PacketCount sum;
-  for (size_t i = 0; i < kStages; ++i) {
-    const auto stage = static_cast<Stage>(i);
-    if (stage == Stage::kKernel || stage == Stage::kImport) continue;
-    if (!(*this)[stage].is_known) return std::nullopt;
-    sum += (*this)[stage].count;
+  for (const StageRow& row : kEnumRows<Stage>) {
+    if (row.value == Stage::kKernel || row.value == Stage::kImport) continue;
+    if (!(*this)[row.value].is_known) return std::nullopt;
+    sum += (*this)[row.value].count;
   }
   return sum;
 }
@@ -100,7 +99,7 @@ std::string StagesText(const StageAccounts& accounts) {
                           : packets == 0 ? "none"
                                          : WithCommas(packets);
       if (written && stage == Stage::kBuffer)
-        count += fmt::format(" ({})", Percent(packets, written->packets));
+        count += fmt::format(" ({})", ShareText(packets, written->packets));
       known.push_back(fmt::format(
           fmt::runtime(row.ended), fmt::arg("n", count), fmt::arg("were", Was(packets)),
           fmt::arg("are", count == "none" ? "is" : Is(packets)), fmt::arg("buffer", subject)));

@@ -3,7 +3,9 @@
 #include <charconv>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
+#include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/trace_facts.h"
 
@@ -52,9 +54,8 @@ void AddStatRow(StatRows& rows, std::string name, std::optional<uint32_t> index,
   StatRow& row = rows.emplace_back(StatRow{std::move(name), index, severity, value});
   for (const auto& [known, text] : kMeanings)
     if (known == row.name) row.meaning = text;
-  for (const ContentStatRow& content : kContentStats)
-    if (content.name == row.name)
-      row.meaning = content.text, row.loses_nothing = content.loses_nothing;
+  if (const ContentStatRow* const content = FindBy(kContentStats, row.name, &ContentStatRow::name))
+    row.meaning = content->text, row.loses_nothing = content->loses_nothing;
 }
 
 void AddPhaseRows(StatRows& rows, const std::string& name, std::optional<uint32_t> cpu,
@@ -94,24 +95,22 @@ bool LacksFlushes(const TraceConfigFacts& config, const TraceFacts& facts) {
 
 }  // namespace
 
-void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats) {
-  for (const StatField& field : kStatFields)
-    AddStatRow(rows, std::string("traced_buf_") + field.name, index, LossIf(field.is_data_loss),
-               stats.*field.value);
-}
-
-void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
-                 uint64_t dropped_sequences) {
-  AddStatRow(rows, "traced_buf_sequence_packet_loss", index, kLossStat,
-             losses.sequence_packet_loss);
-  AddStatRow(rows, "traced_buf_incremental_sequences_dropped", index, kLossStat, dropped_sequences);
-  for (size_t bit = 0; bit < kLossBitNames.size(); ++bit)
-    AddStatRow(rows, std::string("traced_buf_data_loss_") + kLossBitNames[bit].name, index,
-               kLossStat, losses.by_bit[bit]);
-}
-
-void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats) {
-  AddStatRow(rows, "long_trace_mode_bytes_overwritten", index, kLossStat, stats.bytes_overwritten);
+void AddBufferRows(StatRows& rows, uint32_t index, const TraceBuffer& buffer, bool is_streamed) {
+  const auto add = [&](const std::string& name, bool is_data_loss, uint64_t value) {
+    AddStatRow(rows, name, index, LossIf(is_data_loss), value);
+  };
+  if (buffer.has_stats)
+    for (const StatField& field : kStatFields)
+      add(std::string("traced_buf_") + field.name, field.is_data_loss, buffer.stats.*field.value);
+  if (buffer.has_losses) {
+    add("traced_buf_sequence_packet_loss", true, buffer.losses.sequence_packet_loss);
+    add("traced_buf_incremental_sequences_dropped", true, buffer.dropped_sequences);
+    for (size_t bit = 0; bit < kLossBitNames.size(); ++bit)
+      add(std::string("traced_buf_data_loss_") + kLossBitNames[bit].name, true,
+          buffer.losses.by_bit[bit]);
+  }
+  if (buffer.has_stats && is_streamed)
+    add("long_trace_mode_bytes_overwritten", true, buffer.stats.bytes_overwritten);
 }
 
 void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs) {
@@ -143,20 +142,16 @@ void AddFtraceRows(StatRows& rows, const FtraceCounters& ftrace) {
     if (cpu.bundles_after_loss > 0)
       AddStatRow(rows, "ftrace_cpu_has_data_loss", index, kLossStat, 1);
   }
-  AddPhaseRows(rows, "ftrace_kprobe_hits", {}, ftrace.kprobe_hits(), kInfoStat);
-  AddPhaseRows(rows, "ftrace_kprobe_misses", {}, ftrace.kprobe_misses(), kLossStat);
+  AddPhaseRows(rows, "ftrace_kprobe_hits", {}, ftrace.kprobe_hits, kInfoStat);
+  AddPhaseRows(rows, "ftrace_kprobe_misses", {}, ftrace.kprobe_misses, kLossStat);
 }
 
 StatRows StatRowsOf(const TraceFacts& facts) {
   StatRows rows;
   const TraceConfigFacts config =
       ReadTraceConfigFacts(facts.config ? wire::AsBytes(*facts.config) : Bytes());
-  for (uint32_t i = 0; i < facts.buffers.size(); ++i) {
-    const TraceBuffer& buffer = facts.buffers[i];
-    if (buffer.has_stats) AddBufferRows(rows, i, buffer.stats);
-    if (buffer.has_losses) AddLossRows(rows, i, buffer.losses, buffer.dropped_sequences);
-    if (buffer.has_stats && config.IsStreamed()) AddFileRow(rows, i, buffer.stats);
-  }
+  for (uint32_t i = 0; i < facts.buffers.size(); ++i)
+    AddBufferRows(rows, i, facts.buffers[i], config.IsStreamed());
   for (const auto& [index, times] : facts.discards_into_file) AddDiscardRow(rows, index, times);
   if (facts.stats_packets > 0)
     AddServiceRows(rows, facts.service, facts.final_flushes_succeeded, facts.final_flushes_failed);

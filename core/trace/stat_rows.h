@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/perfetto/data_loss.h"
 #include "core/perfetto/trace_stats.h"
 #include "core/trace/content_stats.h"
 #include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 
+struct TraceBuffer;
 struct TraceFacts;
 
 /// A row of trace processor's stats table.
@@ -34,13 +34,10 @@ using StatRows = std::vector<StatRow>;
 /// determine them; zeros too. Rows of what did not happen in the file are absent.
 StatRows StatRowsOf(const TraceFacts& facts);
 
-/// The counters of a buffer, by its index.
-void AddBufferRows(StatRows& rows, uint32_t index, const BufferStats& stats);
-/// The losses that the packets of a buffer's sequences show.
-void AddLossRows(StatRows& rows, uint32_t index, const LossCounts& losses,
-                 uint64_t dropped_sequences);
-/// Unread losses of a buffer of a session that the service wrote into a file.
-void AddFileRow(StatRows& rows, uint32_t index, const BufferStats& stats);
+/// The counters of a buffer, as far as they are there, and the losses that the packets of its
+/// sequences show.
+/// @param index in the trace config @param is_streamed of a session that was written into a file
+void AddBufferRows(StatRows& rows, uint32_t index, const TraceBuffer& buffer, bool is_streamed);
 /// The number of configs in which such a buffer discards.
 void AddDiscardRow(StatRows& rows, uint32_t index, uint64_t configs);
 /// The counters of the service.

@@ -12,6 +12,8 @@
 namespace ringscope {
 namespace {
 
+constexpr ClockKey kBootClock{0, kBootTime};
+
 /// Sums and products of what a file has: modulo 2^64, as nothing is promised of them.
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
 
@@ -31,19 +33,17 @@ std::map<uint32_t, int64_t> TimesOf(Bytes snapshot) {
 }  // namespace
 
 TraceClocks::TraceClocks(size_t max_readings)
-    : max_readings_(max_readings), trace_clock_{0, kBootTime} {}
+    : max_readings_(max_readings), trace_clock_(kBootClock) {}
 
 void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
   ++snapshots_;
   static_assert(kMaxClocksOfSnapshot < ClockReadings::kMaxClocks);
   const ClockReadings found = ReadClockSnapshot(snapshot);
-  std::vector<Reading> readings;
+  Readings readings;
   bool is_valid = true, has_boot_time = false;
   for (const ClockReading& clock : found.clocks) {
-    is_valid &= readings.size() < kMaxClocksOfSnapshot;
-    if (!is_valid) break;
     const ClockKey key = ClockKey::Of(sequence_id, clock.id);
-    has_boot_time |= key == ClockKey{0, kBootTime};
+    has_boot_time |= key == kBootClock;
     if (clocks_.size() == kMaxClocks && !clocks_.contains(key)) {
       ++left_out_;
       return;
@@ -53,12 +53,16 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
                                                .is_incremental = clock.is_incremental})
                        .first->second;
     is_valid = known.unit_ns == clock.unit_ns && known.is_incremental == clock.is_incremental &&
-               !Contains(readings, key, &Reading::clock);
-    if (!is_valid) continue;
+               readings.size() < kMaxClocksOfSnapshot &&
+               readings.try_emplace(key, Wrapped(clock.ns())).second;
+    if (!is_valid) break;
     known.last = clock.time;
-    readings.push_back({key, Wrapped(clock.ns())});
   }
-  if (!is_valid || SetsTraceClockBack(readings)) {
+  // The trace's clock must not show less than in the snapshot of the same clocks before.
+  const Series* const series = FindIn(series_, ClocksOf(readings));
+  const int64_t* const now = FindIn(readings, trace_clock_);
+  if (!is_valid ||
+      (series != nullptr && now != nullptr && series->times.at(trace_clock_).back() > *now)) {
     ++invalid_snapshots_;
     return;
   }
@@ -69,7 +73,7 @@ void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
       ForgetPaths();
     }
   }
-  Add(std::move(readings));
+  Add(readings);
 }
 
 void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
@@ -79,69 +83,43 @@ void TraceClocks::Relate(ClockKey a, int64_t a_ns, ClockKey b, int64_t b_ns) {
   Add({{a, a_ns}, {b, b_ns}});
 }
 
-/// Sorted.
-std::vector<ClockKey> TraceClocks::ClocksOf(const std::vector<Reading>& readings) {
+std::vector<ClockKey> TraceClocks::ClocksOf(const Readings& readings) {
   std::vector<ClockKey> clocks;
-  for (const Reading& reading : readings) clocks.push_back(reading.clock);
-  std::ranges::sort(clocks);
+  for (const auto& [clock, ns] : readings) clocks.push_back(clock);
   return clocks;
 }
 
-/// Returns true if the trace's clock shows less than in the snapshot of the same clocks before.
-bool TraceClocks::SetsTraceClockBack(const std::vector<Reading>& readings) const {
-  const auto reading = std::ranges::find(readings, trace_clock_, &Reading::clock);
-  if (reading == readings.end()) return false;
-  const auto series = series_.find(ClocksOf(readings));
-  return series != series_.end() &&
-         series->second.times[series->second.ColumnOf(trace_clock_)].back() > reading->ns;
-}
-
-void TraceClocks::Add(std::vector<Reading> readings) {
+void TraceClocks::Add(const Readings& readings) {
   if (readings.empty()) return;
-  std::ranges::sort(readings, {}, &Reading::clock);
-  std::vector<ClockKey> key = ClocksOf(readings);
-  if (readings_ + readings.size() > max_readings_ ||
-      (series_.size() == kMaxSeries && !series_.contains(key))) {
+  std::vector<ClockKey> clocks = ClocksOf(readings);
+  const bool is_new = !series_.contains(clocks);
+  if (readings_ + readings.size() > max_readings_ || (is_new && series_.size() == kMaxSeries)) {
     ++left_out_;
     return;
   }
   readings_ += readings.size();
-  const auto [entry, is_new] = series_.try_emplace(key);
-  Series& series = entry->second;
-  if (is_new) {
-    series.clocks = std::move(key);
-    series.times.resize(readings.size());
-    ForgetPaths();
-  }
-  for (size_t i = 0; i < readings.size(); ++i) {
-    std::vector<int64_t>& times = series.times[i];
-    if (!times.empty() && times.back() > readings[i].ns) {
-      Clock& clock = clocks_[readings[i].clock];
-      if (!clock.runs_back) ForgetPaths();
-      clock.runs_back = true;
-    }
-    times.push_back(readings[i].ns);
+  if (is_new) ForgetPaths();
+  Series& series = series_[std::move(clocks)];
+  for (const auto& [clock, ns] : readings) {
+    std::vector<int64_t>& times = series.times[clock];
+    const bool runs_back = !times.empty() && times.back() > ns;
+    if (runs_back && !std::exchange(clocks_[clock].runs_back, true)) ForgetPaths();
+    times.push_back(ns);
   }
 }
 
-size_t TraceClocks::Series::ColumnOf(ClockKey clock) const {
-  const auto found = std::ranges::lower_bound(clocks, clock);
-  return found != clocks.end() && *found == clock ? static_cast<size_t>(found - clocks.begin())
-                                                  : clocks.size();
-}
-
-int64_t TraceClocks::Series::Convert(size_t from, size_t to, int64_t ns) {
-  const std::vector<int64_t>& known = times[from];
-  if (known[last_used] > ns || (last_used + 1 < known.size() && ns >= known[last_used + 1])) {
+int64_t TraceClocks::Step::Convert(int64_t ns) const {
+  const std::vector<int64_t>& known = *from;
+  size_t& at = series->last_used;
+  if (known[at] > ns || (at + 1 < known.size() && ns >= known[at + 1])) {
     const auto after = std::ranges::upper_bound(known, ns);
-    last_used = after == known.begin() ? 0 : static_cast<size_t>(after - known.begin()) - 1;
+    at = after == known.begin() ? 0 : static_cast<size_t>(after - known.begin()) - 1;
   }
-  return Less(ns, Less(known[last_used], times[to][last_used]));
+  return Less(ns, Less(known[at], (*to)[at]));
 }
 
 /// The trace's clock is fixed from here on. One that no snapshot names is taken as BOOTTIME.
 void TraceClocks::BeginConversions() {
-  constexpr ClockKey kBootClock{0, kBootTime};
   has_converted_ = true;
   lacks_boot_time_ = default_clock_ && trace_clock_ != kBootClock &&
                      (!clocks_.contains(kBootClock) || PathFrom(kBootClock)->empty());
@@ -150,24 +128,23 @@ void TraceClocks::BeginConversions() {
 std::optional<int64_t> TraceClocks::ToTraceTime(ClockKey key, uint64_t time) {
   if (last_.clock == nullptr || last_.key != key) {
     if (!has_converted_) BeginConversions();
-    const auto known = clocks_.find(key);
-    if (known == clocks_.end())
-      return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
-    last_ = {key, &known->second, key == trace_clock_ ? nullptr : PathFrom(key)};
+    Clock* const known = FindIn(clocks_, key);
+    if (known == nullptr) return key == trace_clock_ ? std::optional(Wrapped(time)) : std::nullopt;
+    last_ = {key, known, key == trace_clock_ ? nullptr : PathFrom(key)};
   }
   Clock& clock = *last_.clock;
   if (clock.is_incremental) time = clock.last += time;
   int64_t ns = Wrapped(time * clock.unit_ns);
   if (last_.path == nullptr) return ns;
   if (last_.path->empty()) return std::nullopt;
-  for (const Step& step : *last_.path) ns = step.series->Convert(step.from, step.to, ns);
+  for (const Step& step : *last_.path) ns = step.Convert(ns);
   return ns;
 }
 
 std::optional<int64_t> TraceClocks::Peek(ClockKey clock, uint64_t time) {
-  const auto known = clocks_.find(clock);
+  const Clock* const known = FindIn(clocks_, clock);
   // The step of a packet that is not used is none of the clock's.
-  const bool is_step = known != clocks_.end() && known->second.is_incremental;
+  const bool is_step = known != nullptr && known->is_incremental;
   const bool had_converted = has_converted_, lacked_boot_time = lacks_boot_time_;
   const std::optional<int64_t> ns = ToTraceTime(clock, is_step ? 0 : time);
   has_converted_ = had_converted;
@@ -194,14 +171,12 @@ auto TraceClocks::PathFrom(ClockKey clock) -> const Path* {
     const ClockKey at = next.front();
     next.pop_front();
     if (clocks_[at].runs_back) continue;
-    for (auto& [key, series] : series_) {
-      const size_t from = series.ColumnOf(at);
-      if (from == series.clocks.size()) continue;
-      for (size_t to = 0; to < series.clocks.size(); ++to) {
-        const ClockKey other = series.clocks[to];
-        if (other != clock && reached.try_emplace(other, at, Step{&series, from, to}).second)
+    for (auto& [clocks, series] : series_) {
+      const std::vector<int64_t>* const from = FindIn(series.times, at);
+      if (from == nullptr) continue;
+      for (const auto& [other, to] : series.times)
+        if (other != clock && reached.try_emplace(other, at, Step{&series, from, &to}).second)
           next.push_back(other);
-      }
     }
   }
   if (reached.contains(trace_clock_)) {
@@ -214,9 +189,8 @@ auto TraceClocks::PathFrom(ClockKey clock) -> const Path* {
 
 TraceClocks& MachineClocks::Of(uint32_t machine) {
   if (machine == 0) return host_;
-  const auto known = remotes_.find(machine);
-  if (known != remotes_.end()) return known->second.clocks;
-  return remotes_.size() < kMaxMachines ? remotes_[machine].clocks : others_;
+  const bool is_kept = remotes_.size() < kMaxMachines || remotes_.contains(machine);
+  return is_kept ? remotes_[machine].clocks : others_;
 }
 
 void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
@@ -228,10 +202,10 @@ void MachineClocks::AddSync(uint32_t machine, Bytes sync) {
   wire::ForEachMessage(sync, kSynced, [&](Bytes moment) {
     const std::map<uint32_t, int64_t> host = TimesOf(wire::BytesIn(moment, kHost));
     for (const auto& [id, ns] : TimesOf(wire::BytesIn(moment, kClient))) {
-      const auto other = host.find(id);
-      if (other == host.end() || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
+      const int64_t* const other = FindIn(host, id);
+      if (other == nullptr || (sums.size() == kMaxClocks && !sums.contains(id))) continue;
       auto& [sum, count] = sums[id];
-      sum += static_cast<double>(Less(ns, other->second));
+      sum += static_cast<double>(Less(ns, *other));
       ++count;
     }
   });
@@ -247,11 +221,10 @@ std::optional<int64_t> MachineClocks::ToTraceTime(uint32_t machine, std::optiona
   TraceClocks& clocks = Of(machine);
   const std::optional<int64_t> ns =
       clock ? clocks.ToTraceTime(*clock, time) : std::optional(Wrapped(time));
-  if (machine == 0 || !ns) return ns;
-  const auto remote = remotes_.find(machine);
-  if (remote == remotes_.end()) return ns;
-  const auto ahead = remote->second.ahead_ns.find(clocks.trace_clock().id);
-  return ahead == remote->second.ahead_ns.end() ? ns : Less(*ns, ahead->second);
+  const Remote* const remote = ns && machine != 0 ? FindIn(remotes_, machine) : nullptr;
+  if (remote == nullptr) return ns;
+  const int64_t* const ahead = FindIn(remote->ahead_ns, clocks.trace_clock().id);
+  return ahead == nullptr ? ns : Less(*ns, *ahead);
 }
 
 uint64_t MachineClocks::invalid_snapshots() const {

@@ -65,10 +65,7 @@ class TraceClocks {
   uint64_t snapshots_left_out() const { return left_out_; }
 
  private:
-  struct Reading {
-    ClockKey clock;
-    int64_t ns = 0;
-  };
+  using Readings = std::map<ClockKey, int64_t>;  // ns
   struct Clock {
     uint64_t unit_ns = 1;
     bool is_incremental = false;
@@ -77,24 +74,19 @@ class TraceClocks {
   };
   /// The snapshots of one set of clocks: for each clock its times, in the order of the snapshots.
   struct Series {
-    std::vector<ClockKey> clocks;  // sorted
-    std::vector<std::vector<int64_t>> times;
+    std::map<ClockKey, std::vector<int64_t>> times;
     size_t last_used = 0;
-
-    /// The clock's place; clocks.size(): it has none.
-    size_t ColumnOf(ClockKey clock) const;
-    /// @param from, to columns
-    int64_t Convert(size_t from, size_t to, int64_t ns);
   };
   struct Step {
     Series* series;
-    size_t from, to;  // columns
+    const std::vector<int64_t>*from, *to;  // times
+
+    int64_t Convert(int64_t ns) const;
   };
   using Path = std::vector<Step>;
 
-  void Add(std::vector<Reading> readings);
-  bool SetsTraceClockBack(const std::vector<Reading>& readings) const;
-  static std::vector<ClockKey> ClocksOf(const std::vector<Reading>& readings);
+  void Add(const Readings& readings);
+  static std::vector<ClockKey> ClocksOf(const Readings& readings);
   const Path* PathFrom(ClockKey clock);
   void BeginConversions();
   void ForgetPaths() {
@@ -102,7 +94,7 @@ class TraceClocks {
     last_ = {};
   }
 
-  std::map<std::vector<ClockKey>, Series> series_;
+  std::map<std::vector<ClockKey>, Series> series_;  // by their clocks
   std::map<ClockKey, Clock> clocks_;
   std::map<ClockKey, Path> paths_;  // to the trace's clock; empty: there is none
   /// The clock that was converted last, as most times are of the same.

@@ -11,11 +11,13 @@ uint64_t TraceFacts::appended_packets() const {
   return listed > 0 && unlisted == packets_after_stats ? unlisted : 0;
 }
 
-std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session) {
+std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session,
+                                 uint64_t idle_ns) {
   if (stats.bytes_written == 0 || stats.buffer_size == 0) return std::nullopt;
   const double share =
       static_cast<double>(stats.buffer_size) / static_cast<double>(stats.bytes_written);
-  return Reach{static_cast<uint64_t>(static_cast<double>(session.length_ns()) * share), true};
+  const auto busy_ns = static_cast<double>(session.length_ns() - static_cast<int64_t>(idle_ns));
+  return Reach{static_cast<uint64_t>(busy_ns * share) + idle_ns, true, idle_ns};
 }
 
 uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session) {
@@ -26,19 +28,6 @@ uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session) 
   const auto mean_ns = static_cast<uint64_t>(newest_ns - session.first_ns) / events;
   return idle_ns / kMeanGaps > mean_ns ? idle_ns : 0;
 }
-
-namespace {
-
-/// Returns how far the ring of a session reaches back at the mean rate up to its idle end.
-std::optional<Reach> ReachByRate(uint64_t idle_ns, const BufferStats& stats,
-                                 const TimeSpan& session) {
-  auto reach = ReachByRate(
-      stats, TimeSpan{session.first_ns, session.last_ns - static_cast<int64_t>(idle_ns)});
-  if (reach) reach->ns += idle_ns, reach->idle_ns = idle_ns;
-  return reach;
-}
-
-}  // namespace
 
 std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session) {
   const BufferStats& stats = facts.buffers[index].stats;
@@ -59,10 +48,10 @@ std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSp
   for (const TraceSequence* sequence : sequences) {
     if (held > all / 2) break;
     held += sequence->all.bytes;
-    if (!sequence->all.span) return ReachByRate(idle_ns, stats, session);
+    if (!sequence->all.span) return ReachByRate(stats, session, idle_ns);
     since_ns = std::max(since_ns, sequence->all.span->first_ns);
   }
-  if (all == 0 || since_ns > session.last_ns) return ReachByRate(idle_ns, stats, session);
+  if (all == 0 || since_ns > session.last_ns) return ReachByRate(stats, session, idle_ns);
   return Reach{static_cast<uint64_t>(session.last_ns - since_ns), false, idle_ns};
 }
 

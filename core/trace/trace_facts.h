@@ -89,7 +89,7 @@ struct TraceBuffer {
   bool has_losses = false;
   LossCounts losses;
   uint64_t dropped_sequences = 0;
-  std::optional<TimeSpan> span;  // of all packets of its sequences
+  std::optional<TimeSpan> span = {};  // of all packets of its sequences
 };
 
 /// Packets whose time trace processor cannot convert.
@@ -250,9 +250,10 @@ struct Reach {
 /// how often there are events, ns.
 uint64_t IdleEndOf(int64_t newest_ns, uint64_t events, const TimeSpan& session);
 
-/// Returns the time that a ring holds at the mean rate of the session; nullopt if nothing was
-/// written.
-std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session);
+/// Returns the time that a ring holds at the mean rate of the session up to its idle end; nullopt
+/// if nothing was written.
+std::optional<Reach> ReachByRate(const BufferStats& stats, const TimeSpan& session,
+                                 uint64_t idle_ns = 0);
 /// Returns the reach of a ring of a trace; nullopt if it overwrote nothing.
 /// @param index of the buffer in the trace config
 std::optional<Reach> ReachOf(const TraceFacts& facts, size_t index, const TimeSpan& session);

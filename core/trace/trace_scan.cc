@@ -81,15 +81,6 @@ std::string NameIn(Bytes bytes, size_t longest = 256) {
   return std::string(wire::AsText(bytes.first(std::min(bytes.size(), longest))));
 }
 
-/// Adds the time of a clock in a clock snapshot.
-void AddSnapshotTime(Bytes snapshot, uint32_t id, std::optional<TimeSpan>& to) {
-  using Clock = proto::ClockSnapshot::Clock;
-  wire::ForEachMessage(snapshot, proto::ClockSnapshot::kClocks, [&](Bytes clock) {
-    if (wire::LastVarint(clock, Clock::kClockId) == id)
-      AddTo(to, static_cast<int64_t>(wire::NumberIn(clock, Clock::kTimestamp)));
-  });
-}
-
 /// Adds those of a list in an event of the service, up to a limit.
 void AddSlowSources(Bytes list, std::vector<SlowSource>& to) {
   using DataSource = proto::TracingServiceEvent::DataSources::DataSource;
@@ -143,27 +134,28 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
   facts_.largest_packet = std::max<uint64_t>(facts_.largest_packet, bytes.size());
   facts_.trusted_packets += packet.uid ? 1 : 0;
   ++(is_data ? facts_.data_packets : facts_.service_packets);
-  if (packet.machine != 0) ++FactsOf(packet.machine).packets;
+  MachineFacts& machine = FactsOf(packet.machine);
+  if (packet.machine != 0) ++machine.packets;
   if (packet.pid) facts.pid = packet.pid;
-  UpdateState(packet, *sequence);
+  UpdateState(packet, *sequence, machine);
 
   std::optional<TimeSpan> times;  // of the events
   bool is_skipped = false;
   if (packet.content == TracePacket::kClockSnapshot) {
     clocks_.Of(packet.machine).AddSnapshot(packet.content_bytes, packet.sequence_id);
-    if (packet.machine == 0 && !is_data) {
-      AddSnapshotTime(packet.content_bytes, kBootTime, facts_.snapshot_span);
-      AddSnapshotTime(packet.content_bytes, proto::BuiltinClock::kBuiltinClockMonotonic,
-                      facts_.awake_span);
-    }
+    if (packet.machine == 0 && !is_data)
+      for (const ClockReading& clock : ReadClockSnapshot(packet.content_bytes).clocks) {
+        const auto time = static_cast<int64_t>(clock.time);
+        if (clock.id == kBootTime) AddTo(facts_.snapshot_span, time);
+        if (clock.id == proto::BuiltinClock::kBuiltinClockMonotonic) AddTo(facts_.awake_span, time);
+      }
   } else if (packet.content == TracePacket::kRemoteClockSync) {
     clocks_.AddSync(packet.machine, packet.content_bytes);
-    FactsOf(packet.machine).has_clock_sync = true;
+    machine.has_clock_sync = true;
   } else if (IsUsable(packet, offset, *sequence)) {
-    times = AddTimes(packet, *sequence);
-    MachineFacts& machine = FactsOf(packet.machine);
+    times = AddTimes(packet, *sequence, machine);
     content_.Add(packet, times_.event, times ? std::optional(times->first_ns) : std::nullopt,
-                 sequence->content, machine.content, machine.profilers);
+                 sequence->content, machine);
   } else if (packet.sequence_id != 0) {
     is_skipped = true;
     if (const auto own_ns = OwnTime(packet, *sequence)) AddTo(facts.skipped_span, *own_ns);
@@ -180,7 +172,7 @@ void TraceScan::AddPacket(uint64_t offset, Bytes bytes, const TracePacketView& p
     }
     AddContent(packet, bytes.size(), is_skipped, is_event ? times : std::nullopt, facts);
   }
-  AddOwnFacts(packet, times);
+  AddOwnFacts(packet, times, machine);
   AddProcessNames(packet, facts);
   if (!times)
     if (const auto own_ns = OwnTime(packet, *sequence)) times = TimeSpan{*own_ns, *own_ns};
@@ -237,7 +229,8 @@ void TraceScan::AddCategories(Bytes interned, MachineFacts& machine) {
   });
 }
 
-void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
+void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence,
+                            MachineFacts& machine) {
   sequence.state.Add(packet.clears_state, packet.dropped != 0);
   if (packet.clears_state) ++sequence.facts.clears;
   sequence.time.Update(packet);
@@ -247,9 +240,9 @@ void TraceScan::UpdateState(const TracePacketView& packet, Sequence& sequence) {
     ++sequence.facts.nameless;
   if (packet.clears_state || packet.defaults || packet.interned_data)
     sequence.content.Update(packet);
-  if (packet.interned_data) AddCategories(*packet.interned_data, FactsOf(packet.machine));
+  if (packet.interned_data) AddCategories(*packet.interned_data, machine);
   if (packet.has_sequence_id) return;
-  ContentCounts& counts = FactsOf(packet.machine).content;
+  ContentCounts& counts = machine.content;
   if (packet.content == TracePacket::kThreadDescriptor)
     counts.Add("thread_descriptor_missing_sequence_id"_stat);
   if (packet.clears_state)
@@ -276,9 +269,9 @@ bool TraceScan::IsUsable(const TracePacketView& packet, uint64_t offset, Sequenc
 
 /// Counts the events of a packet, up to the first whose time cannot be converted.
 /// @return their times; nullopt if none is known, or trace processor drops them all
-std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence) {
+std::optional<TimeSpan> TraceScan::AddTimes(const TracePacketView& packet, Sequence& sequence,
+                                            MachineFacts& machine) {
   if (packet.content == TracePacket::kServiceEvent) return std::nullopt;
-  MachineFacts& machine = FactsOf(packet.machine);
   if (packet.content == TracePacket::kTrackEvent && !packet.has_sequence_id) {
     machine.content.Add("track_event_missing_sequence_id"_stat);
     times_.event.is_left_out = true;
@@ -408,7 +401,7 @@ TraceFacts TraceScan::Finish() {
        entry = sequences_.erase(entry)) {
     TraceSequence& facts = entry->second.facts;
     if (facts.pid && !facts.own_pid && shared.contains(*facts.pid)) facts.own_pid = 0;
-    content_.Finish(entry->second.content, FactsOf(facts.machine).profilers);
+    content_.EndGraph(entry->second.content, FactsOf(facts.machine), /*is_finished=*/false);
     if (facts_.all.span) CloseHole(entry->second, facts_.all.span->last_ns);
     if (facts.buffer && *facts.buffer < facts_.buffers.size())
       AddTo(facts_.buffers[*facts.buffer].span, facts.all.span);
@@ -423,7 +416,8 @@ TraceFacts TraceScan::Finish() {
 // Facts that the service reports of its session, and producers of themselves.
 
 /// @param times of its events
-void TraceScan::AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times) {
+void TraceScan::AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times,
+                            MachineFacts& machine) {
   const Bytes content = packet.content_bytes;
   switch (packet.content) {
     case TracePacket::kTraceConfig:
@@ -441,9 +435,9 @@ void TraceScan::AddOwnFacts(const TracePacketView& packet, const std::optional<T
         facts_.triggers.push_back(NameIn(*name));
       return;
     case TracePacket::kFtraceEvents:
-      return FactsOf(packet.machine).ftrace.AddBundle(content, times);
+      return machine.ftrace.AddBundle(content, times);
     case TracePacket::kFtraceStats:
-      return FactsOf(packet.machine).ftrace.AddStats(content);
+      return machine.ftrace.AddStats(content);
     case TracePacket::kSystemInfo:
       if (const auto version = wire::LastBytes(content, proto::SystemInfo::kTracingServiceVersion);
           version && packet.machine == 0)
@@ -466,21 +460,25 @@ void TraceScan::AddConfig(Bytes message) {
 
 void TraceScan::AddServiceEvent(const TracePacketView& packet) {
   using Event = proto::TracingServiceEvent;
-  wire::FieldReader fields(packet.content_bytes);
   const auto now_ns = static_cast<int64_t>(packet.timestamp.value_or(0));
-  while (const auto field = fields.Next()) {
-    if (field->number == Event::kTracingStarted || field->number == Event::kTracingDisabled)
+  for (const wire::Field& field : wire::FieldReader(packet.content_bytes)) {
+    if (field.number == Event::kTracingStarted || field.number == Event::kTracingDisabled)
       AddTo(facts_.lifetime, now_ns);
-    if (field->number == Event::kAllDataSourcesStarted) facts_.sources_started_ns = now_ns;
-    if (field->number == Event::kSlowStartingDataSources)
-      AddSlowSources(field->bytes, facts_.slow_to_start);
-    if (field->number == Event::kLastFlushSlowDataSources)
-      AddSlowSources(field->bytes, facts_.slow_to_flush);
-    facts_.is_clone |= field->number == Event::kCloneStarted;
+    if (field.number == Event::kAllDataSourcesStarted) facts_.sources_started_ns = now_ns;
+    if (field.number == Event::kSlowStartingDataSources)
+      AddSlowSources(field.bytes, facts_.slow_to_start);
+    if (field.number == Event::kLastFlushSlowDataSources)
+      AddSlowSources(field.bytes, facts_.slow_to_flush);
+    facts_.is_clone |= field.number == Event::kCloneStarted;
     if (packet.machine != 0) continue;
-    if (field->number == Event::kAllDataSourcesFlushed) order_.AddFlush();
-    if (field->number == Event::kReadTracingBuffersCompleted) order_.AddRead();
+    if (field.number == Event::kAllDataSourcesFlushed) order_.AddFlush();
+    if (field.number == Event::kReadTracingBuffersCompleted) order_.AddRead();
   }
+}
+
+TraceBuffer& TraceScan::BufferOf(size_t index) {
+  if (index >= facts_.buffers.size()) facts_.buffers.resize(index + 1);
+  return facts_.buffers[index];
 }
 
 void TraceScan::AddStats(Bytes stats) {
@@ -492,11 +490,11 @@ void TraceScan::AddStats(Bytes stats) {
   facts_.unknown_counters = UnknownBufferStats(stats);
   facts_.final_flushes_succeeded += facts_.service.final_flush_outcome == kSucceeded ? 1 : 0;
   facts_.final_flushes_failed += facts_.service.final_flush_outcome == kFailed ? 1 : 0;
-  const std::vector<BufferStats> counters = ReadTraceStats(stats);
-  facts_.buffers.resize(std::max(facts_.buffers.size(), counters.size()));
-  for (size_t i = 0; i < counters.size(); ++i) {
-    facts_.buffers[i].stats = counters[i];
-    facts_.buffers[i].has_stats = true;
+  size_t index = 0;
+  for (const BufferStats& counters : ReadTraceStats(stats)) {
+    TraceBuffer& buffer = BufferOf(index++);
+    buffer.stats = counters;
+    buffer.has_stats = true;
   }
   if (const auto filter = wire::LastBytes(stats, kFilterStats)) {
     facts_.has_filter = true;
@@ -507,7 +505,7 @@ void TraceScan::AddStats(Bytes stats) {
 
 /// Assigns sequences to buffers, and what they lost so far.
 void TraceScan::AddWriterStats(Bytes stats) {
-  std::map<uint32_t, TraceBuffer> losses;  // of the buffers whose sequences are named
+  std::map<size_t, TraceBuffer> losses;  // of the buffers whose sequences are named
   wire::ForEachMessage(stats, proto::TraceStats::kWriterStats, [&](Bytes message) {
     using Writer = proto::TraceStats::WriterStats;
     const auto number = [&](uint32_t field) {
@@ -523,12 +521,11 @@ void TraceScan::AddWriterStats(Bytes stats) {
     losses[buffer].losses += sequence.losses;
     losses[buffer].dropped_sequences += sequence.is_dropped() ? 1 : 0;
   });
-  if (!losses.empty())
-    facts_.buffers.resize(std::max<size_t>(facts_.buffers.size(), losses.rbegin()->first + 1));
   for (const auto& [index, sum] : losses) {
-    facts_.buffers[index].has_losses = true;
-    facts_.buffers[index].losses = sum.losses;
-    facts_.buffers[index].dropped_sequences = sum.dropped_sequences;
+    TraceBuffer& buffer = BufferOf(index);
+    buffer.has_losses = true;
+    buffer.losses = sum.losses;
+    buffer.dropped_sequences = sum.dropped_sequences;
   }
 }
 
@@ -558,11 +555,9 @@ void TraceScan::AddProcessNames(const TracePacketView& packet, TraceSequence& se
   using Process = proto::ProcessTree::Process;
   if (packet.content == TracePacket::kProcessTree) {
     wire::ForEachMessage(packet.content_bytes, proto::ProcessTree::kProcesses, [&](Bytes process) {
-      Bytes name;  // the first word of its command line
-      wire::ForEachMessage(process, Process::kCmdline, [&](Bytes word) {
-        if (name.empty()) name = word;
-      });
-      NameProcess(static_cast<int32_t>(wire::NumberIn(process, Process::kPid)), name);
+      const auto pid = static_cast<int32_t>(wire::NumberIn(process, Process::kPid));
+      // The first word of its command line.
+      wire::ForEachMessage(process, Process::kCmdline, [&](Bytes word) { NameProcess(pid, word); });
     });
   }
   if (packet.content != TracePacket::kTrackDescriptor) return;

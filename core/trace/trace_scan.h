@@ -211,18 +211,21 @@ class TraceScan {
   Sequence* SequenceOf(uint32_t machine, uint32_t id);
   MachineFacts& FactsOf(uint32_t machine);
   void AddCategories(Bytes interned, MachineFacts& machine);
-  void UpdateState(const TracePacketView& packet, Sequence& sequence);
+  void UpdateState(const TracePacketView& packet, Sequence& sequence, MachineFacts& machine);
   bool IsUsable(const TracePacketView& packet, uint64_t offset, Sequence& sequence);
-  std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence);
+  std::optional<TimeSpan> AddTimes(const TracePacketView& packet, Sequence& sequence,
+                                   MachineFacts& machine);
   std::optional<int64_t> OwnTime(const TracePacketView& packet, const Sequence& sequence);
   void AddFailure(uint32_t machine, ClockKey clock);
   void CloseHole(Sequence& sequence, int64_t ns);
   void AddContent(const TracePacketView& packet, uint64_t bytes, bool is_skipped,
                   const std::optional<TimeSpan>& events, TraceSequence& sequence);
   // Facts that the service reports of its session, and producers of themselves.
-  void AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times);
+  void AddOwnFacts(const TracePacketView& packet, const std::optional<TimeSpan>& times,
+                   MachineFacts& machine);
   void AddConfig(Bytes config);
   void AddServiceEvent(const TracePacketView& packet);
+  TraceBuffer& BufferOf(size_t index);
   void AddStats(Bytes stats);
   void AddWriterStats(Bytes stats);
   void AddListing(Bytes listing);
