@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Takes in what a buffer overwrites.
 class OverwrittenObserver : public EngineObserver {
  public:
-  OverwrittenObserver() { WantOverwrittenPackets(true); }
+  bool wants_overwritten_packets() const override { return true; }
   void OnPacketOverwritten(const Packet& packet) override { bytes += Describe(packet).size(); }
 
   uint64_t bytes = 0;
