@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/app.h"
-#include "core/engine/zeroed_storage.h"
+#include "core/engine/payload_store.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"

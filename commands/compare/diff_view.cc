@@ -247,8 +247,8 @@ std::string RulesBetween(const std::string& a, const std::string& b, const DiffC
   std::vector<std::string> titles;
   const bool are_v2 = a.starts_with("v2@") && b.starts_with("v2@");
   for (const ReleaseNote& note : ReleaseNotes())
-    if (are_v2 && note.engine > std::min(a, b) && note.engine <= std::max(a, b))
-      titles.push_back(fmt::format("{}: {}", note.engine, note.title));
+    if (are_v2 && note.engine() > std::min(a, b) && note.engine() <= std::max(a, b))
+      titles.push_back(fmt::format("{}: {}", note.engine(), note.title));
   if ((a == "v1") != (b == "v1")) {
     if (counts[DifferenceKind::kOrder] > 0)
       titles.push_back("v1 returns packets sequence by sequence");

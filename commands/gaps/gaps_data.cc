@@ -53,7 +53,7 @@ void ListFields(JsonFieldWriter& io, const MissingChunks& missing) {
 }
 
 void ListFields(JsonFieldWriter& io, const ReportedLoss& loss) {
-  io("at", loss.at, "reason", loss.reason, "producer", loss.producer, "sequence", loss.sequence,
+  io("at", loss.at, "reason", loss.reason, "producer", loss.producer, "sequence", loss.sequence(),
      "records", loss.records, "bytes", loss.bytes, "from_ns", loss.from_ns, "to_ns", loss.to_ns);
 }
 

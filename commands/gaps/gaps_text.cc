@@ -347,8 +347,8 @@ class GapsText {
         "Not in the log: places where it is not complete", shown_.reported, "place",
         [&](const ReportedLoss& loss) {
           std::string text;
-          if (loss.sequence)
-            text = notes_.NameOf(*loss.sequence) + ", ";
+          if (loss.sequence())
+            text = notes_.NameOf(*loss.sequence()) + ", ";
           else if (loss.producer)
             text = fmt::format("producer {}, ", Raw(*loss.producer));
           text += MomentText(notes_, loss.at);

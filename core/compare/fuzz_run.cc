@@ -134,8 +134,7 @@ Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const O
 FuzzSide SideOf(const EngineInfo& engine) {
   FuzzSide side{engine, {}};
   side.info.release = kNewestRelease;  // one service around both buffers
-  for (const V2Release& release : kV2Releases)
-    if (engine.name == release.engine) side.rules = release.rules;
+  if (engine.name == fmt::format("v2@{}", engine.release)) side.rules = RulesOf(engine.release);
   return side;
 }
 
@@ -178,10 +177,7 @@ std::vector<const NamedRule*> RulesBetween(const Both<FuzzSide>& sides) {
 }
 
 std::string FullName(const NamedRule& rule) {
-  const auto* const since =
-      std::find_if(kV2Releases.begin(), kV2Releases.end(),
-                   [&](const V2Release& release) { return release.rules.*rule.rule; });
-  return fmt::format("{}:{}", since == kV2Releases.end() ? "v2" : since->engine, rule.name);
+  return fmt::format("v2@{}:{}", rule.since, rule.name);
 }
 
 Result<const NamedRule*> ParseV2Rule(std::string_view text) {

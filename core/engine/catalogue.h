@@ -73,13 +73,15 @@ inline constexpr const char* kDefaultEngine = "v2";
 
 /// One difference between a buffer version and the one before it, for people who look at a trace.
 struct ReleaseNote {
-  const char* engine;   // the first that behaves the new way: "v2@56"; "v1": V1 against all V2
-  bool V2Rules::*rule;  // the rule that carries it; nullptr for V1
+  bool V2Rules::*rule;  // the rule that carries it; nullptr: V1 against all V2
   const char* title;    // a few words, no full stop
   const char* before;   // how the engines before do it; for "v1": how V2 does it
   const char* since;    // how this engine and those after it do it
   const char* symptom;  // what of it shows in a trace
   std::vector<uint64_t BufferStats::*> counters;  // which show it; may be none
+
+  /// The first that behaves the new way: "v2@56"; "v1".
+  std::string engine() const;
 };
 
 /// All differences, in the order of the releases.

@@ -24,6 +24,7 @@ class Ring {
   RingRef end() const { return tail_; }
   bool empty() const { return head_ == tail_; }
   uint32_t size() const { return tail_ - head_; }
+  const T& front() const { return (*this)[head_]; }
 
   RingRef PushBack(const T& item) {
     if (size() == slots_.size()) [[unlikely]]
@@ -37,6 +38,15 @@ class Ring {
     slots_[--head_ & mask_] = item;
   }
   void PopFront() { ++head_; }
+
+  /// Visits the items of a buffer with this write cursor in order of their offsets: those in front
+  /// of the cursor come last in the ring.
+  template <typename Visit>
+  void VisitByOffset(uint64_t cursor, Visit visit) const {
+    for (const bool after_cursor : {false, true})
+      for (RingRef ref = head_; ref != tail_; ++ref)
+        if (((*this)[ref].offset() >= cursor) == after_cursor) visit((*this)[ref]);
+  }
 
  private:
   void Grow() {

@@ -92,8 +92,9 @@ class EngineObserver {
   /// was consumed without being returned. `cause`: a LossBit; with kLossChunkCorrupted, all that
   /// follows the place in its chunk is abandoned as well.
   virtual void OnPacketAbandoned(SequenceKey, const PacketPlace&, uint32_t /*cause*/) {}
-  /// A packet that nobody read was lost, because the space of its chunk is needed. Only where
-  /// wants_overwritten_packets.
+  /// Returns true if it needs OnPacketOverwritten.
+  virtual bool wants_overwritten_packets() const { return false; }
+  /// A packet that nobody read was lost, because the space of its chunk is needed.
   virtual void OnPacketOverwritten(const Packet&) {}
   /// A loss bit was set on the sequence, at this chunk.
   virtual void OnLossBit(SequenceKey, ChunkId, uint32_t /*bit*/) {}
@@ -102,14 +103,6 @@ class EngineObserver {
   /// A read pass left the sequence here, with something unread: it waits for a patch of the chunk,
   /// for the chunk's successor, or for the chunk's completion.
   virtual void OnStalled(SequenceKey, ChunkId, StallReason) {}
-
-  bool wants_overwritten_packets() const { return wants_overwritten_packets_; }
-
- protected:
-  void WantOverwrittenPackets(bool wants) { wants_overwritten_packets_ = wants; }
-
- private:
-  bool wants_overwritten_packets_ = false;
 };
 
 /// A trace buffer. Commits and patches go in; read passes take packets out. A pass (BeginRead, then

@@ -10,7 +10,7 @@
 
 #include "core/engine/catalogue.h"
 #include "core/engine/chunk_ring.h"
-#include "core/engine/zeroed_storage.h"
+#include "core/engine/payload_store.h"
 #include "core/perfetto/fragment.h"
 #include "core/session/session.h"
 

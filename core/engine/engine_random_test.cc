@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Takes in what a buffer overwrites.
 class OverwrittenObserver : public EngineObserver {
  public:
-  OverwrittenObserver() { WantOverwrittenPackets(true); }
+  bool wants_overwritten_packets() const override { return true; }
   void OnPacketOverwritten(const Packet& packet) override { bytes += Describe(packet).size(); }
 
   uint64_t bytes = 0;
@@ -113,14 +113,14 @@ class StallLog : public EngineObserver {
 
 // Passes that skip what stalled before find the same as those that look at all of it.
 TEST(StalledPrefixTest, ChangesNothing) {
-  for (const V2Rules* const rules : {&kV54, &kV58}) {
+  for (const uint32_t release : {kFirstV2Release, kNewestRelease}) {
     for (uint32_t seed = 0; seed < testing::kObserverStreams.streams; ++seed) {
       SCOPED_TRACE(seed);
       StallLog stalls[2];
       std::unique_ptr<Engine> engines[2];
       for (const bool skips : {false, true}) {
         const EngineConfig config{.size = 8192, .observer = &stalls[skips]};
-        engines[skips] = CreateV2Engine(*rules, config, skips).value();
+        engines[skips] = CreateV2Engine(RulesOf(release), config, skips).value();
       }
       RandomStream stream(seed, seed % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile);
       for (int i = 0; i < testing::kObserverStreams.steps; ++i) {

@@ -2,10 +2,11 @@
 #define RINGSCOPE_CORE_ENGINE_V2_RULES_H_
 
 #include <array>
+#include <cstdint>
 
 namespace ringscope {
 
-/// Differences between the releases of TraceBufferV2. One algorithm; each release is its
+/// Differences between the releases of TraceBufferV2: one algorithm; each release is its
 /// predecessor plus named changes. Source: observed behaviour of the released buffers.
 struct V2Rules {
   /// previous_packet_dropped reports causes (LossBit values), not just 0 or 1.
@@ -30,66 +31,36 @@ struct V2Rules {
   bool clearing_consumes_fragments = false;
 };
 
-inline constexpr V2Rules kV54{};
-
-inline constexpr V2Rules kV55 = [] {
-  V2Rules r = kV54;
-  r.readmits_grown_chunk = true;
-  r.scrape_keeps_incomplete = true;
-  r.wraps_at_next_commit = true;
-  return r;
-}();
-
-inline constexpr V2Rules kV56 = [] {
-  V2Rules r = kV55;
-  r.readmission_is_no_gap = true;
-  r.recommit_before_evict = true;
-  r.counts_lost_fragments = true;
-  r.clearing_consumes_fragments = true;
-  return r;
-}();
-
-inline constexpr V2Rules kV57 = [] {
-  V2Rules r = kV56;
-  r.reports_loss_causes = true;
-  return r;
-}();
-
-inline constexpr V2Rules kV58 = [] {
-  V2Rules r = kV57;
-  r.allows_writer_drop = true;
-  r.relocates_completed_chunk = true;
-  return r;
-}();
-
-/// A rule of V2 and its name.
+/// A rule of V2.
 struct NamedRule {
   const char* name;
   bool V2Rules::*rule;
+  uint32_t since;  // the first release of Perfetto that has it
 };
-
-#define RS_RULE(name) \
-  NamedRule { #name, &V2Rules::name }
 /// All rules there are.
-inline constexpr std::array kNamedRules = {
-    RS_RULE(reports_loss_causes),       RS_RULE(allows_writer_drop),
-    RS_RULE(readmits_grown_chunk),      RS_RULE(readmission_is_no_gap),
-    RS_RULE(relocates_completed_chunk), RS_RULE(scrape_keeps_incomplete),
-    RS_RULE(recommit_before_evict),     RS_RULE(wraps_at_next_commit),
-    RS_RULE(counts_lost_fragments),     RS_RULE(clearing_consumes_fragments),
-};
-#undef RS_RULE
+inline constexpr std::array kNamedRules = std::to_array<NamedRule>({
+    {"reports_loss_causes", &V2Rules::reports_loss_causes, 57},
+    {"allows_writer_drop", &V2Rules::allows_writer_drop, 58},
+    {"readmits_grown_chunk", &V2Rules::readmits_grown_chunk, 55},
+    {"readmission_is_no_gap", &V2Rules::readmission_is_no_gap, 56},
+    {"relocates_completed_chunk", &V2Rules::relocates_completed_chunk, 58},
+    {"scrape_keeps_incomplete", &V2Rules::scrape_keeps_incomplete, 55},
+    {"recommit_before_evict", &V2Rules::recommit_before_evict, 56},
+    {"wraps_at_next_commit", &V2Rules::wraps_at_next_commit, 55},
+    {"counts_lost_fragments", &V2Rules::counts_lost_fragments, 56},
+    {"clearing_consumes_fragments", &V2Rules::clearing_consumes_fragments, 56},
+});
 static_assert(sizeof(V2Rules) == kNamedRules.size() * sizeof(bool), "a rule has no name");
 
-/// The rules of a release, by its name in the catalogue.
-struct V2Release {
-  const char* engine;
+/// The first release that has TraceBufferV2.
+inline constexpr uint32_t kFirstV2Release = 54;
+
+/// The rules of a release of Perfetto, 54 for v54.
+constexpr V2Rules RulesOf(uint32_t release) {
   V2Rules rules;
-};
-/// All releases of V2, oldest first.
-inline constexpr std::array kV2Releases = {V2Release{"v2@54", kV54}, V2Release{"v2@55", kV55},
-                                           V2Release{"v2@56", kV56}, V2Release{"v2@57", kV57},
-                                           V2Release{"v2@58", kV58}};
+  for (const NamedRule& named : kNamedRules) rules.*named.rule = named.since <= release;
+  return rules;
+}
 
 }  // namespace ringscope
 

@@ -140,7 +140,7 @@ void GapSelection::AddSigns(const LogSelection& filter) {
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)
     if (!is_filtered ||
-        (loss.sequence && filter.buffers.empty() && filter.Keeps(BufferId{}, *loss.sequence)))
+        (loss.sequence() && filter.buffers.empty() && filter.Keeps(BufferId{}, *loss.sequence())))
       reported.push_back(loss);
   if (!is_filtered) unlisted_reports = report.unlisted_reports;
   any_sign |= !reported.empty() || unlisted_reports > 0;

@@ -166,7 +166,7 @@ TEST(LossSigns, GapOfAWriter_ConcernsItAlone) {
   session.Add({.time_ns = {}, .body = gap}).Commit(Kilo(1, 3, 1)).Read();
   const GapReport report = session.Report();
   ASSERT_EQ(report.reported.size(), 1u);
-  EXPECT_EQ(report.reported[0].sequence, Key(1, 3));
+  EXPECT_EQ(report.reported[0].sequence(), Key(1, 3));
   EXPECT_FALSE(ProvesNoLoss(report));
   LogSelection other;
   other.sequences = {Key(9, 9)};

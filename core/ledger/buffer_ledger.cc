@@ -10,7 +10,7 @@ namespace ringscope::ledger {
 namespace {
 
 /// The engine does not report what became of it.
-constexpr Loss kUnreported;
+constexpr Decision kUnreported{.cause = Cause::kUnknown};
 
 }  // namespace
 
@@ -25,10 +25,11 @@ void BufferLedger::Refused(const WrittenCommit& written, Refusal why) {
   BeginChunk(written);
   outcome_ = Outcome::kRefused;
   refusal_ = {.cause = CauseOf(why)};
-  EndChunk(written);
+  EndChunk();
 }
 
-void BufferLedger::EndChunk(const WrittenCommit& written) {
+void BufferLedger::EndChunk() {
+  const WrittenCommit& written = *arriving_;
   const ChunkCommit& commit = written.commit();
   const bool committed = outcome_ == Outcome::kCommitted;
   const WrittenPackets::Arrival arrival = packets_.Begin(written);
@@ -51,7 +52,7 @@ void BufferLedger::EndChunk(const WrittenCommit& written) {
     if (arrival.differs)
       for (size_t i = 0; i < arrival.known; ++i) packets_.LoseInPlace(arrival, i, refusal_);
     if (!arrival.is_new && !arrival.differs && arrival.known >= written.chunk().fragments.size())
-      sink_.OnRepeatedCommit(id_);
+      sinks_.Call(&LedgerSink::OnRepeatedCommit, id_);
     Lose(commit.sequence, arrival.record, arrival.known, arrival.record.entries.size(), refusal_,
          commit.payload);
   }
@@ -106,7 +107,7 @@ void BufferLedger::OnErased(ChunkName key, const BufferEvent::Erased& erased) {
   ChunkRecord* record = Find(key);
   if (record == nullptr) return;
   const size_t all = record->entries.size();
-  const auto lose = [&](size_t first, size_t end, const Loss& loss) {
+  const auto lose = [&](size_t first, size_t end, const Decision& loss) {
     Lose(key.sequence, *record, first, end, loss, erased.state.payload);
   };
   switch (erased.why) {
@@ -130,7 +131,7 @@ void BufferLedger::OnErased(ChunkName key, const BufferEvent::Erased& erased) {
       lose(0, all, {.cause = Cause::kClearedForClone});
       break;
     case Erasure::kConsumed:
-      lose(0, all, reports_.abandoned ? Loss{.cause = Cause::kAbandoned} : kUnreported);
+      lose(0, all, reports_.abandoned ? Decision{.cause = Cause::kAbandoned} : kUnreported);
       break;
   }
   packets_.SetHeld(*record, false, record->needs_patch);
@@ -156,7 +157,8 @@ void BufferLedger::OnPatched(ChunkName key, const BufferEvent::Patched& patched)
 
 void BufferLedger::CheckPatches(ChunkName key, ChunkRecord& record, Bytes payload,
                                 const ChunkPatches& sent) {
-  if (packets_.CheckPatches(record, payload, sent)) sink_.OnWrongPatch(id_, key);
+  if (packets_.CheckPatches(record, payload, sent))
+    sinks_.Call(&LedgerSink::OnWrongPatch, id_, key);
 }
 
 /// A program took the packet, which is overwritten. Its chunk may have left already.
@@ -187,7 +189,7 @@ void BufferLedger::OnFolded(ChunkName chunk, const BufferEvent::Folded& folded) 
     }
     return;
   }
-  const ChainId id = entry.kind == FragmentKind::kBegin ? record->tail : record->head;
+  const ChainId id = record->ChainOf(entry);
   if (id == kNoChain) return;
   Chain& chain = packets_.chains()[id];
   if (chain.state == State::kLost) fold(chain.account);
@@ -210,27 +212,26 @@ void BufferLedger::OnAbandoned(ChunkName key, const BufferEvent::Abandoned& aban
                                bool draining) {
   ChunkRecord* record = Find(key);
   if (record == nullptr) return;
-  const uint32_t cause = abandoned.cause;
-  const bool corrupted = cause == kLossChunkCorrupted;
-  Loss loss{.cause = Cause::kAbandoned, .loss_bits = cause};
-  if (cause == kLossReassemblyGap) loss.cause = Cause::kReadGap;
-  if (cause == kLossReassemblyBrokenChain) loss.cause = Cause::kBrokenChain;
-  if (corrupted) loss = {.cause = Cause::kBrokenSize, .loss_bits = cause};
+  const uint32_t bit = abandoned.cause;
+  const bool corrupted = bit == kLossChunkCorrupted;
+  const Cause cause = corrupted                           ? Cause::kBrokenSize
+                      : bit == kLossReassemblyGap         ? Cause::kReadGap
+                      : bit == kLossReassemblyBrokenChain ? Cause::kBrokenChain
+                                                          : Cause::kAbandoned;
   const size_t first = IndexAt(*record, abandoned.place.first_offset);
   if (first == kNone) return;
   const size_t end = corrupted ? record->entries.size() : first + 1;
   if (draining)
     for (size_t i = first; i < end; ++i) AbandonAtEnd(*record, record->entries[i]);
   else
-    Lose(key.sequence, *record, first, end, loss, {});
+    Lose(key.sequence, *record, first, end, {.cause = cause, .loss_bits = bit}, {});
   touched_.push_back(key);
 }
 
 void BufferLedger::AbandonAtEnd(const ChunkRecord& record, Entry& entry) {
   entry.abandoned_at_end = true;
-  if (entry.kind == FragmentKind::kWhole) return;
-  const ChainId id = entry.kind == FragmentKind::kBegin ? record.tail : record.head;
-  if (id != kNoChain) packets_.chains()[id].abandoned_at_end = true;
+  if (const ChainId id = record.ChainOf(entry); id != kNoChain)
+    packets_.chains()[id].abandoned_at_end = true;
 }
 
 void BufferLedger::OnDrainEvent(const BufferEvent& event) {
@@ -255,9 +256,7 @@ ChunkRecord* BufferLedger::Find(ChunkName chunk) {
 
 /// Index of the fragment at this offset; kNone: there is none.
 size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
-  const auto at =
-      std::lower_bound(record.entries.begin(), record.entries.end(), offset,
-                       [](const Entry& entry, uint32_t value) { return entry.offset < value; });
+  const auto at = std::ranges::lower_bound(record.entries, offset, {}, &Entry::offset);
   if (at == record.entries.end() || at->offset != offset) return kNone;
   return static_cast<size_t>(at - record.entries.begin());
 }
@@ -265,7 +264,7 @@ size_t BufferLedger::IndexAt(const ChunkRecord& record, uint32_t offset) const {
 /// The packets that these fragments belong to cannot be delivered any more.
 /// @param payload of the chunk, for what the packets held; empty: not at hand
 void BufferLedger::Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end,
-                        const Loss& loss, Bytes payload) {
+                        const Decision& loss, Bytes payload) {
   const size_t known_losses = record.losses.size();
   for (size_t i = first; i < end; ++i) {
     Entry& entry = record.entries[i];
@@ -291,41 +290,33 @@ void BufferLedger::Lose(SequenceKey sequence, ChunkRecord& record, size_t first,
   }
 }
 
-void BufferLedger::LoseChain(ChainId id, const Loss& loss) {
+void BufferLedger::LoseChain(ChainId id, const Decision& loss) {
   id = packets_.chains().Find(id);
   Chain& chain = packets_.chains()[id];
   packets_.Touch(id);
   if (chain.state != State::kLive) return;
   chain.state = State::kLost;
   PacketAccount& account = chain.account;
-  account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
   Decide(account, loss, chain.violation);
+  account.own_fault = loss.fate == Fate::kCut && loss.loss_bits != 0 && chain.deliverable();
   if (account.cause == Cause::kBrokenChain && !chain.has_begin) account.cause = Cause::kNoBeginning;
   // What was not all there when a clone took the buffer over never will be, in either buffer.
   if (account.fate == Fate::kMoved && !chain.deliverable()) account.fate = Fate::kCut;
 }
 
-void BufferLedger::AddLost(PacketAccount& account, const Loss& loss) {
+void BufferLedger::AddLost(PacketAccount& account, const Decision& loss) {
   Decide(account, loss, std::nullopt);
   Report(account);
 }
 
 /// @param violation of a rule, by the writer: that is what the packet is lost to, then
-void BufferLedger::Decide(PacketAccount& account, const Loss& loss,
+void BufferLedger::Decide(PacketAccount& account, const Decision& loss,
                           const std::optional<Cause>& violation) const {
-  account.decided = now_;
-  account.loss_bits = loss.loss_bits;
-  if (violation && loss.fate != Fate::kUnexplained) {
-    account.fate = Fate::kCorrupted;
-    account.cause = *violation;
-    account.culprit.reset();
-    account.blamed = {};
-    return;
-  }
-  account.fate = loss.fate;
-  account.cause = loss.cause;
-  account.culprit = loss.culprit;
-  account.blamed = loss.blamed;
+  Decision& decision = account;
+  decision = violation && loss.fate != Fate::kUnexplained
+                 ? Decision{.cause = *violation, .loss_bits = loss.loss_bits}
+                 : loss;
+  decision.decided = now_;
 }
 
 /// The chunk is in the buffer (again), but for its first `consumed` bytes: what was lost with it is
@@ -353,44 +344,36 @@ void BufferLedger::Revive(ChunkRecord& record, uint32_t consumed) {
   }
 }
 
-void BufferLedger::OnRead(const SessionPacket& packet, const std::optional<PacketFacts>& facts) {
+void BufferLedger::OnRead(const SessionPacket& packet, bool is_taken) {
   ++totals_.returned;
-  Return(*packet.packet, facts, packet.valid ? Fate::kRead : Fate::kInvalid,
-         packet.valid ? Cause::kNone : Cause::kRejected, &packet);
-}
-
-void BufferLedger::OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts,
-                           bool valid) {
-  ++totals_.returned;
-  Return(packet, facts, valid ? Fate::kReadBefore : Fate::kInvalid,
-         valid ? Cause::kTakenBySession : Cause::kRejected);
+  const Cause cause = !packet.valid ? Cause::kRejected
+                      : is_taken    ? Cause::kTakenBySession
+                                    : Cause::kNone;
+  Return(*packet.packet, {.cause = cause}, is_taken || !packet.valid ? nullptr : &packet);
 }
 
 /// The engine returned a packet.
-void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate,
-                          Cause cause, const SessionPacket* read) {
+/// @param read a valid packet of a read pass; else nullptr
+void BufferLedger::Return(const Packet& packet, const Decision& decision,
+                          const SessionPacket* read) {
   ++position_;
   const auto hand_over = [&](const PacketAccount& account) {
-    if (read != nullptr && read->valid) sink_.OnReturned(account, *read);
+    if (read != nullptr) sinks_.Call(&LedgerSink::OnReturned, account, *read);
   };
   const auto complete = [&](PacketAccount& account) {
-    account.size = packet.size;
-    account.fate = fate;
-    account.cause = cause;
-    account.own_fault = false;
-    account.culprit.reset();
-    account.waits_for.reset();
-    account.blamed = {};
-    if (const LogMoment* patch =
-            fate == Fate::kInvalid ? packets_.WrongPatchOf(account) : nullptr) {
-      account.cause = Cause::kWrongPatch;
-      account.blamed = *patch;
-    }
+    static_cast<Decision&>(account) = decision;
     account.decided = now_;
+    account.loss_bits = packet.dropped;
+    account.size = packet.size;
+    account.waits_for.reset();
     account.pass = pass_;
     account.position = position_;
-    account.loss_bits = packet.dropped;
-    if (facts) account.facts = *facts;
+    if (!packet.slices.empty()) account.facts = packets_.FactsOf(packet.slices.front());
+    const LogMoment* const patch =
+        account.fate == Fate::kInvalid ? packets_.WrongPatchOf(account) : nullptr;
+    if (patch == nullptr) return;
+    account.cause = Cause::kWrongPatch;
+    account.blamed = *patch;
   };
   ChunkRecord* record = Find({packet.sequence, packet.place.first_chunk});
   const size_t index = record == nullptr ? kNone : IndexAt(*record, packet.place.first_offset);
@@ -412,19 +395,16 @@ void BufferLedger::Return(const Packet& packet, const std::optional<PacketFacts>
   }
 
   Entry& entry = record->entries[index];
-  const bool whole = entry.kind == FragmentKind::kWhole;
-  const ChainId id = whole                                ? kNoChain
-                     : entry.kind == FragmentKind::kBegin ? record->tail
-                                                          : record->head;
+  const ChainId id = record->ChainOf(entry);
   Chain* chain = id == kNoChain ? nullptr : &packets_.chains()[id];
   State& state = chain != nullptr ? chain->state : entry.state;
   PacketAccount account =
       chain != nullptr ? chain->account : packets_.AccountOf(packet.sequence, *record, index);
   if (state == State::kRead) {
-    if (fate == Fate::kReadable) return;
+    if (decision.fate == Fate::kReadable) return;
     complete(account);
     totals_.duplicates += {1, packet.size};
-    sink_.OnDuplicate(account);
+    sinks_.Call(&LedgerSink::OnDuplicate, account);
     return hand_over(account);
   }
   if (state == State::kGone) {

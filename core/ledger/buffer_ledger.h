@@ -49,6 +49,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
+#include "core/base/lookup.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/written_packets.h"
 
@@ -70,39 +71,34 @@ class PatchStalls {
   }
   /// The chunk got its patches, or left the buffer by a read.
   void Remove(SequenceKey sequence, uint64_t chunk) {
-    if (chunks_.empty()) return;
-    const auto found = chunks_.find(sequence);
-    if (found == chunks_.end()) return;
-    auto& [held, evicted] = found->second;
-    held.erase(chunk);
-    evicted.erase(chunk);
-    if (held.empty() && evicted.empty()) chunks_.erase(found);
+    Chunks* const of = FindIn(chunks_, sequence);
+    if (of == nullptr) return;
+    of->held.erase(chunk);
+    of->evicted.erase(chunk);
+    if (of->held.empty() && of->evicted.empty()) chunks_.erase(sequence);
   }
   /// The chunk was evicted while it still waited for the patch.
   void Evict(SequenceKey sequence, uint64_t chunk) {
-    const auto found = chunks_.find(sequence);
-    if (found == chunks_.end()) return;
-    auto& [held, evicted] = found->second;
-    evicted.insert(held.extract(chunk));
+    Chunks* const of = FindIn(chunks_, sequence);
+    if (of == nullptr) return;
+    of->evicted.insert(of->held.extract(chunk));
     // Chunks evicted long ago are not needed any more.
-    if (evicted.size() > kMaxEvicted) evicted.erase(evicted.begin());
+    if (of->evicted.size() > kMaxEvicted) of->evicted.erase(of->evicted.begin());
   }
 
   /// The lowest blocking chunk of the sequence in the buffer, if below `chunk`.
   std::optional<uint64_t> FirstBefore(SequenceKey sequence, uint64_t chunk) const {
-    if (chunks_.empty()) return std::nullopt;
-    const auto found = chunks_.find(sequence);
-    if (found == chunks_.end() || found->second.held.empty()) return std::nullopt;
-    const uint64_t first = found->second.held.begin()->first;
+    const Chunks* const of = FindIn(chunks_, sequence);
+    if (of == nullptr || of->held.empty()) return std::nullopt;
+    const uint64_t first = of->held.begin()->first;
     return first < chunk ? std::optional(first) : std::nullopt;
   }
   /// The lowest blocking chunk in this range, in the buffer or evicted.
-  const Blocking* FindIn(SequenceKey sequence, uint64_t first, uint64_t last) const {
-    if (chunks_.empty()) return nullptr;
-    const auto found = chunks_.find(sequence);
-    if (found == chunks_.end()) return nullptr;
+  const Blocking* FirstIn(SequenceKey sequence, uint64_t first, uint64_t last) const {
+    const Chunks* const of = FindIn(chunks_, sequence);
+    if (of == nullptr) return nullptr;
     const Blocking* lowest = nullptr;
-    for (const auto* chunks : {&found->second.held, &found->second.evicted}) {
+    for (const auto* chunks : {&of->held, &of->evicted}) {
       const auto at = chunks->lower_bound(first);
       if (at != chunks->end() && at->first <= last && (lowest == nullptr || at->first < lowest->id))
         lowest = &at->second;
@@ -130,12 +126,13 @@ constexpr bool LeftWithChunk(Fate fate) {
 class BufferLedger : private WriterLosses {
  public:
   /// @param now the record under way; must outlive this, like the rest
-  BufferLedger(BufferId id, const LogMoment& now, const ReportedLosses& reported, LedgerSink& sink)
+  BufferLedger(BufferId id, const LogMoment& now, const ReportedLosses& reported,
+               const LedgerSinks& sinks)
       : id_(id),
         now_(now),
         reported_(reported),
-        sink_(sink),
-        packets_(id, now, *this, sink.reads_facts()) {}
+        sinks_(sinks),
+        packets_(id, now, *this, sinks.Any(&LedgerSink::reads_facts)) {}
 
   /// @param size of the buffer, bytes: what it can hold at most
   void SetEngine(const EngineInfo& info, uint64_t size, FillPolicy policy) {
@@ -147,18 +144,14 @@ class BufferLedger : private WriterLosses {
   /// @param written stays as it is until EndChunk
   void BeginChunk(const WrittenCommit& written);
   void Refused(const WrittenCommit& written, Refusal why);
-  void EndChunk(const WrittenCommit& written);
+  void EndChunk();
   void BeginRead() { ++pass_, position_ = 0; }
-  /// @param facts of the packet's first slice, as of all that follow
-  void OnRead(const SessionPacket& packet, const std::optional<PacketFacts>& facts);
-  /// A packet that the session itself read before the clone that is replayed.
-  void OnTaken(const Packet& packet, const std::optional<PacketFacts>& facts, bool valid);
+  /// @param is_taken the session itself read it before the clone that is replayed
+  void OnRead(const SessionPacket& packet, bool is_taken);
   void Settle();
   void OnEvent(const BufferEvent& event);
   void OnDrainEvent(const BufferEvent& event);
-  void OnDrainPacket(const Packet& packet, const std::optional<PacketFacts>& facts) {
-    Return(packet, facts, Fate::kReadable, Cause::kNone);
-  }
+  void OnDrainPacket(const Packet& packet) { Return(packet, {.fate = Fate::kReadable}, nullptr); }
   void Finish();
 
   const LedgerTotals& totals() const { return totals_; }
@@ -180,24 +173,20 @@ class BufferLedger : private WriterLosses {
   void OnFolded(ChunkName chunk, const BufferEvent::Folded& folded);
   void OnAbandoned(ChunkName key, const BufferEvent::Abandoned& abandoned, bool draining);
   void AbandonAtEnd(const ChunkRecord& record, Entry& entry);
-  void Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end, const Loss& loss,
-            Bytes payload);
-  void LoseChain(ChainId id, const Loss& loss) override;
-  void AddLost(PacketAccount& account, const Loss& loss) override;
-  void Decide(PacketAccount& account, const Loss& loss,
+  void Lose(SequenceKey sequence, ChunkRecord& record, size_t first, size_t end,
+            const Decision& loss, Bytes payload);
+  void LoseChain(ChainId id, const Decision& loss) override;
+  void AddLost(PacketAccount& account, const Decision& loss) override;
+  void Decide(PacketAccount& account, const Decision& loss,
               const std::optional<Cause>& violation) const;
   void Revive(ChunkRecord& record, uint32_t consumed);
-  /// @param read if a read pass returned it
-  void Return(const Packet& packet, const std::optional<PacketFacts>& facts, Fate fate, Cause cause,
-              const SessionPacket* read = nullptr);
+  void Return(const Packet& packet, const Decision& decision, const SessionPacket* read);
   void NotePatchState(ChunkName key, ChunkRecord& record);
   ChunkRecord* Find(ChunkName chunk);
   size_t IndexAt(const ChunkRecord& record, uint32_t offset) const;
 
   // Reports.
   void Report(PacketAccount& account);
-  void Blame(PacketAccount& account) const;
-  void Count(const PacketAccount& account);
   void BlameStall(PacketAccount& account) const;
   void SettleRecord(ChunkName key);
   void ReportLost(ChunkRecord& record, const LostEntry& lost);
@@ -216,7 +205,7 @@ class BufferLedger : private WriterLosses {
   const BufferId id_;
   const LogMoment& now_;
   const ReportedLosses& reported_;
-  LedgerSink& sink_;
+  const LedgerSinks& sinks_;
   LedgerTotals totals_;
   WrittenPackets packets_;
   SequenceMap<Stall> stalls_;
@@ -234,7 +223,7 @@ class BufferLedger : private WriterLosses {
   const WrittenCommit* arriving_ = nullptr;
   std::vector<size_t> not_replaced_;  // fragments of it, in the place of others that stay
   Outcome outcome_ = Outcome::kUnknown;
-  Loss refusal_;
+  Decision refusal_;
   uint32_t consumed_ = 0;  // bytes of the chunk that the engine takes as consumed
   bool engine_needs_patch_ = false;
   std::vector<ChunkName> touched_;  // to be settled

@@ -14,37 +14,17 @@ void ReportedLosses::Add(const Op& op, const LogMoment& moment) {
     ++unlisted_;
     return;
   }
-  ReportedLoss& loss = list_.emplace_back();
-  loss.at = moment;
-  loss.reason = gap->reason;
-  loss.producer = gap->producer;
-  if (gap->producer && gap->writer) loss.sequence = {*gap->producer, *gap->writer};
-  loss.records = gap->records;
-  loss.bytes = gap->bytes;
-  loss.from_ns = gap->from_ns;
-  loss.to_ns = gap->to_ns;
+  list_.push_back({*gap, moment});
 }
 
 std::optional<size_t> ReportedLosses::Between(const LogMoment& first, const LogMoment& last,
                                               SequenceKey sequence) const {
-  auto at = std::lower_bound(list_.begin(), list_.end(), first.record,
-                             [](const ReportedLoss& loss, std::optional<uint64_t> record) {
-                               return loss.at.record < record;
-                             });
+  auto at = std::ranges::lower_bound(list_, first.record, {},
+                                     [](const ReportedLoss& loss) { return loss.at.record; });
   for (; at != list_.end() && at->at.record <= last.record; ++at)
     if (at->Concerns(sequence)) return static_cast<size_t>(at - list_.begin());
   return std::nullopt;
 }
-
-namespace {
-
-/// Facts that the first slice of a packet shows; absent if it has no bytes, or nobody needs them.
-std::optional<PacketFacts> FactsOfFirstSlice(const Packet& packet, const LedgerSink& sink) {
-  if (packet.slices.empty() || !sink.reads_facts()) return std::nullopt;
-  return ReadPacketFacts(packet.slices.front());
-}
-
-}  // namespace
 
 FateCount FateCounts::all() const {
   FateCount sum;
@@ -74,13 +54,13 @@ LedgerTotals& LedgerTotals::operator+=(const LedgerTotals& other) {
   return *this;
 }
 
-Ledger::Ledger(LedgerSink& sink) : sink_(sink) {}
+Ledger::Ledger(LedgerSinks sinks) : sinks_(std::move(sinks)) {}
 Ledger::~Ledger() = default;
 
 ledger::BufferLedger& Ledger::Of(BufferId id) {
   std::unique_ptr<ledger::BufferLedger>& buffer = buffers_[id];
   if (buffer == nullptr)
-    buffer = std::make_unique<ledger::BufferLedger>(id, now_, reported_, sink_);
+    buffer = std::make_unique<ledger::BufferLedger>(id, now_, reported_, sinks_);
   return *buffer;
 }
 
@@ -117,13 +97,13 @@ void Ledger::OnBufferSetUp(SessionBuffer& buffer) {
 void Ledger::OnBufferReplaced(SessionBuffer& buffer) { Close(buffer.id); }
 void Ledger::OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) {
   written_.Take(commit);
-  sink_.OnChunkWritten(buffer, written_);
+  sinks_.Call(&LedgerSink::OnChunkWritten, buffer, written_);
   if (refusal)
     Of(buffer).Refused(written_, *refusal);
   else
     Of(buffer).BeginChunk(written_);
 }
-void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(written_); }
+void Ledger::OnChunkDone(BufferId buffer, const ChunkCommit&) { Of(buffer).EndChunk(); }
 void Ledger::OnReadBegun(BufferId buffer) { Of(buffer).BeginRead(); }
 Status Ledger::OnPacket(const SessionPacket& packet) {
   if (packet.packet->place == kUnknownPlace) {
@@ -134,18 +114,17 @@ Status Ledger::OnPacket(const SessionPacket& packet) {
                             Raw(packet.buffer)),
                 {}, "'stats', 'diff' and 'replay -o' need no places");
   }
-  Touch(packet.buffer).OnRead(packet, FactsOfFirstSlice(*packet.packet, sink_));
+  Touch(packet.buffer).OnRead(packet, /*is_taken=*/false);
   return {};
 }
 void Ledger::OnTakenPacket(const SessionPacket& packet) {
-  Touch(packet.buffer)
-      .OnTaken(*packet.packet, FactsOfFirstSlice(*packet.packet, sink_), packet.valid);
+  Touch(packet.buffer).OnRead(packet, /*is_taken=*/true);
 }
 void Ledger::OnBufferEvent(const BufferEvent& event) { Touch(event.buffer).OnEvent(event); }
 void Ledger::OnDrainBegun(BufferId buffer) { Of(buffer).Settle(); }
 void Ledger::OnDrainEvent(const BufferEvent& event) { Of(event.buffer).OnDrainEvent(event); }
 void Ledger::OnDrainPacket(BufferId buffer, const Packet& packet) {
-  Of(buffer).OnDrainPacket(packet, FactsOfFirstSlice(packet, sink_));
+  Of(buffer).OnDrainPacket(packet);
 }
 void Ledger::OnDrained() {
   while (!buffers_.empty()) Close(buffers_.begin()->first);
@@ -155,12 +134,7 @@ std::string Ledger::Check() const {
   std::string problems;
   for (const auto& [id, totals] : totals_) {
     const FateCount sum = totals.by_fate.all();
-    FateCount parts = totals[Fate::kRead];
-    parts += totals.lost();
-    parts += totals.left();
-    parts += totals.elsewhere();
-    parts += totals[Fate::kFolded];
-    if (!(sum == totals.written) || !(parts == sum))
+    if (sum != totals.written)
       problems += fmt::format(
           "buffer {}: {} packets of {} bytes were written, but {} packets of {} bytes have a "
           "fate\n",

@@ -22,18 +22,15 @@ namespace ringscope {
 
 /// A place where the log itself reports that something is missing: its recorder missed it, or it
 /// cannot be read.
-struct ReportedLoss {
+struct ReportedLoss : RecorderGap {
   LogMoment at;  // its record
-  std::string reason;
-  std::optional<ProducerId> producer;   // absent: any
-  std::optional<SequenceKey> sequence;  // whose packets are missing, where that is known
-  std::optional<uint64_t> records;
-  std::optional<uint64_t> bytes;
-  std::optional<uint64_t> from_ns;  // what is missing is from this time on,
-  std::optional<uint64_t> to_ns;    // and up to this one
 
+  /// Returns the sequence whose packets are missing, where that is known.
+  std::optional<SequenceKey> sequence() const {
+    return producer && writer ? std::optional(SequenceKey{*producer, *writer}) : std::nullopt;
+  }
   bool Concerns(SequenceKey key) const {
-    return sequence ? *sequence == key : !producer || *producer == key.producer;
+    return sequence().value_or(SequenceKey{producer.value_or(key.producer), key.writer}) == key;
   }
 };
 
@@ -69,8 +66,26 @@ class BufferLedger;
 // The ledger: each sequence is reassembled from the log's commits alone, as if the buffer were
 // endless, and each packet of it has exactly one fate in a replay.
 
+/// What decided the fate of a packet.
+struct Decision {
+  Cause cause = Cause::kNone;
+  Fate fate = RowOf(cause).fate;
+  /// All its fragments were in the buffer, whole and patched, when the buffer abandoned it: lost to
+  /// a bug of this buffer version.
+  bool own_fault = false;
+  uint32_t loss_bits = 0;  // read, invalid: what it carried; cut: why it was abandoned
+  LogMoment decided;       // when the fate was decided; for stalled: since when it waits
+  /// Overwritten, folded: the commit that needed the space. Already consumed: the chunk of its
+  /// sequence that left the buffer before.
+  std::optional<ChunkName> culprit;
+  /// When that which is to blame happened: the commit of PacketAccount::waits_for; already
+  /// consumed: the read, or the commit, with which `culprit` left the buffer; wrong patch, broken
+  /// size: the patch.
+  LogMoment blamed;
+};
+
 /// A packet that was written, and what became of it.
-struct PacketAccount {
+struct PacketAccount : Decision {
   BufferId buffer{};
   SequenceKey sequence;
   // Its place: what distinguishes packets of a sequence, whatever their content.
@@ -83,23 +98,10 @@ struct PacketAccount {
   PacketFacts facts;          // from its bytes
   LogMoment written;          // commit of the last fragment seen
 
-  Fate fate = Fate::kRead;
-  Cause cause = Cause::kNone;
-  /// All its fragments were in the buffer, whole and patched, when the buffer abandoned it: lost to
-  /// a bug of this buffer version.
-  bool own_fault = false;
-  LogMoment decided;       // when the fate was decided; for stalled: since when it waits
-  uint32_t pass = 0;       // read, invalid: in which read pass of its buffer, from 1
-  uint64_t position = 0;   // read, invalid: which packet of that pass it was, from 1
-  uint32_t loss_bits = 0;  // read, invalid: what it carried; cut: why it was abandoned
-  /// Overwritten, folded: the commit that needed the space. Already consumed: the chunk of its
-  /// sequence that left the buffer before.
-  std::optional<ChunkName> culprit;
+  uint32_t pass = 0;      // read, invalid: in which read pass of its buffer, from 1
+  uint64_t position = 0;  // read, invalid: which packet of that pass it was, from 1
   /// Stalled, awaited patch, behind a stall: the chunk at which its sequence waits.
   std::optional<ChunkName> waits_for;
-  /// When that which is to blame happened: the commit of `waits_for`; already consumed: the read,
-  /// or the commit, with which `culprit` left the buffer; wrong patch, broken size: the patch.
-  LogMoment blamed;
 };
 
 /// Receives the ledger's entries. Per packet written exactly one, when its fate is decided; within
@@ -128,36 +130,7 @@ class LedgerSink {
   virtual void OnChunkForgotten(BufferId, SequenceKey, uint64_t /*chunk*/) {}
 };
 
-/// Hands the ledger's entries to several sinks, in this order. They are not owned.
-class LedgerSinks : public LedgerSink {
- public:
-  explicit LedgerSinks(std::vector<LedgerSink*> sinks) : sinks_(std::move(sinks)) {}
-
-  void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
-    for (LedgerSink* sink : sinks_) sink->OnChunkWritten(buffer, commit);
-  }
-  void OnPacketFate(const PacketAccount& account) override {
-    for (LedgerSink* sink : sinks_) sink->OnPacketFate(account);
-  }
-  void OnDuplicate(const PacketAccount& account) override {
-    for (LedgerSink* sink : sinks_) sink->OnDuplicate(account);
-  }
-  void OnReturned(const PacketAccount& account, const SessionPacket& packet) override {
-    for (LedgerSink* sink : sinks_) sink->OnReturned(account, packet);
-  }
-  void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
-    for (LedgerSink* sink : sinks_) sink->OnWrongPatch(buffer, chunk);
-  }
-  void OnRepeatedCommit(BufferId buffer) override {
-    for (LedgerSink* sink : sinks_) sink->OnRepeatedCommit(buffer);
-  }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
-    for (LedgerSink* sink : sinks_) sink->OnChunkForgotten(buffer, sequence, chunk);
-  }
-
- private:
-  const std::vector<LedgerSink*> sinks_;
-};
+using LedgerSinks = ListenerList<LedgerSink>;
 
 using FateCount = PacketCount;
 
@@ -196,7 +169,7 @@ struct LedgerTotals {
 /// sequences).
 class Ledger : public ReplayListener {
  public:
-  explicit Ledger(LedgerSink& sink);
+  explicit Ledger(LedgerSinks sinks);
   ~Ledger() override;
 
   /// By buffer. Complete once all buffers were drained.
@@ -229,7 +202,7 @@ class Ledger : public ReplayListener {
   ledger::BufferLedger& Touch(BufferId id);
   void Close(BufferId id);
 
-  LedgerSink& sink_;
+  const LedgerSinks sinks_;
   LogMoment now_;
   WrittenCommit written_;  // the chunk that is being committed
   ReportedLosses reported_{/*limit=*/4096};

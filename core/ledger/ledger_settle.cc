@@ -16,22 +16,14 @@ constexpr size_t kMaxEvictedPackets = 65536;
 }  // namespace
 
 void BufferLedger::Report(PacketAccount& account) {
-  Blame(account);
-  Count(account);
-}
-
-void BufferLedger::Blame(PacketAccount& account) const {
   if (account.fate == Fate::kOverwritten)
     BlameStall(account);
   else if (account.fate != Fate::kStalled)
     account.waits_for.reset();
-}
-
-void BufferLedger::Count(const PacketAccount& account) {
   const FateCount count{1, account.size};
   totals_.by_fate[account.fate] += count;
   if (account.own_fault) totals_.own_fault += count;
-  sink_.OnPacketFate(account);
+  sinks_.Call(&LedgerSink::OnPacketFate, account);
 }
 
 /// Blames the missing patch where the evicted packet could not have been read anyway, as its
@@ -45,12 +37,12 @@ void BufferLedger::BlameStall(PacketAccount& account) const {
     account.blamed = chunk.since;
   };
   const PatchStalls::Blocking* own =
-      patch_stalls_.FindIn(account.sequence, account.first_chunk, account.last_chunk);
+      patch_stalls_.FirstIn(account.sequence, account.first_chunk, account.last_chunk);
   if (own != nullptr && (stalls_whole_chunks_ || account.in_fragments)) {
     blame(*own, Cause::kAwaitedPatch);
   } else if (behind) {
     const uint64_t id = packets_.FindSequence(account.sequence)->ids.Of(behind->chunk);
-    if (const auto* chunk = patch_stalls_.FindIn(account.sequence, id, id))
+    if (const auto* chunk = patch_stalls_.FirstIn(account.sequence, id, id))
       blame(*chunk, Cause::kBehindStall);
   }
 }
@@ -130,7 +122,7 @@ void BufferLedger::Forget(ChunkName key) {
     packets_.chains().Release(id);
     SettleChain(packet);
   }
-  sink_.OnChunkForgotten(id_, key.sequence, chunk);
+  sinks_.Call(&LedgerSink::OnChunkForgotten, id_, key.sequence, chunk);
 }
 
 /// Reports a lost chain once nothing can be added to it and its chunks are forgotten: until then
@@ -162,10 +154,8 @@ void BufferLedger::Finish() {
   left.reserve(packets_.records().size());
   packets_.records().ForEach(
       [&](ChunkName chunk, ChunkRecord& record) { left.emplace_back(chunk, &record); });
-  std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
-    if (a.first.sequence != b.first.sequence) return a.first.sequence < b.first.sequence;
-    return a.second->id < b.second->id;
-  });
+  std::ranges::sort(left, {},
+                    [](const auto& one) { return std::pair(one.first.sequence, one.second->id); });
   for (const auto& [chunk, record] : left) FinishRecord(chunk, *record);
   packets_.chains().VisitOpen([&](ChainId id, Chain&) { FinishChain(id); });
   totals_.written = packets_.count() - totals_.by_fate.Of(FateGroup::kDropped);

@@ -42,17 +42,15 @@ class WrittenCommit {
     if (packet.is_read) return packet;
     const uint32_t size = chunk_.fragments[fragment].size;
     packet.bytes = commit_->payload.subspan(EndOf(fragment) - size, size);
-    packet.facts = ReadPacketFacts(packet.bytes, &packet.content, SizesIn(fragment));
+    // Patches will bring sizes of messages in a fragment that continues in the next chunk.
+    const FragmentKind kind = chunk_.fragments[fragment].kind;
+    const bool is_open = kind == FragmentKind::kBegin || kind == FragmentKind::kContinue;
+    const bool lacks_sizes = is_open && (chunk_.flags & kNeedsPatching) != 0;
+    packet.facts = ReadPacketFacts(packet.bytes, &packet.content,
+                                   lacks_sizes ? SizesAre::kMissing : SizesAre::kThere);
     packet.is_read = true;
     return packet;
   }
-  /// Returns kMissing if patches will bring sizes of messages in a fragment.
-  SizesAre SizesIn(size_t fragment) const {
-    const FragmentKind kind = chunk_.fragments[fragment].kind;
-    const bool is_open = kind == FragmentKind::kBegin || kind == FragmentKind::kContinue;
-    return is_open && (chunk_.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere;
-  }
-
   /// Calls visit(fragment) for those that have other bytes in the buffer.
   /// @param held the chunk's payload there; empty: not known
   template <typename Visit>

@@ -41,7 +41,6 @@ void Chains::AwaitNext(ChunkName chunk, ChainId id) {
 void Chains::AwaitPrevious(ChunkName chunk, ChainId id) { awaiting_previous_[chunk] = Find(id); }
 
 ChainId Chains::Take(Waiting& waiting, ChunkName chunk) {
-  if (waiting.empty()) return kNoChain;
   const auto found = waiting.find(chunk);
   if (found == waiting.end()) return kNoChain;
   const ChainId id = found->second;
@@ -92,12 +91,7 @@ void Chains::Merge(ChainId earlier, ChainId later) {
        (a.state == State::kLost && b.account.decided.record < a.account.decided.record));
   if (b_first) {
     a.state = State::kLost;
-    a.account.fate = b.account.fate;
-    a.account.cause = b.account.cause;
-    a.account.own_fault = b.account.own_fault;
-    a.account.decided = b.account.decided;
-    a.account.loss_bits = b.account.loss_bits;
-    a.account.culprit = b.account.culprit;
+    static_cast<Decision&>(a.account) = b.account;
   }
   b.merged_into = earlier;
   b.state = State::kGone;
@@ -187,7 +181,7 @@ bool WrittenPackets::CompareWithRecord(const WrittenCommit& written, ChunkRecord
   return differs;
 }
 
-void WrittenPackets::LoseInPlace(const Arrival& arrival, size_t fragment, const Loss& loss) {
+void WrittenPackets::LoseInPlace(const Arrival& arrival, size_t fragment, const Decision& loss) {
   const std::vector<WrittenFragment>& fragments = arrival.written.chunk().fragments;
   if (fragment >= std::min(arrival.known, fragments.size())) return;
   const WrittenFragment& lost = fragments[fragment];
@@ -204,7 +198,6 @@ void WrittenPackets::LoseInPlace(const Arrival& arrival, size_t fragment, const 
 void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
   const WrittenChunk& chunk = arrival.written.chunk();
   ChunkRecord& record = arrival.record;
-  const Bytes payload = arrival.commit.payload;
   if (arrival.is_new || chunk.fragments.size() > arrival.known) record.written = now_;
   if (arrival.is_new) record.entries.reserve(chunk.fragments.size() + 1);
   for (size_t i = arrival.known; i < chunk.fragments.size(); ++i) {
@@ -226,8 +219,8 @@ void WrittenPackets::AddFragments(const Arrival& arrival, uint32_t consumed) {
       entry.kind = FragmentKind::kWhole;
       continue;
     }
-    if (ContinuesPrevious(entry.kind)) LinkFront(arrival, i, payload);
-    if (ContinuesInNext(entry.kind)) LinkBack(arrival, i, payload);
+    if (ContinuesPrevious(entry.kind)) LinkFront(arrival, i);
+    if (ContinuesInNext(entry.kind)) LinkBack(arrival, i);
   }
 }
 
@@ -242,15 +235,16 @@ void WrittenPackets::AddEnd(const Arrival& arrival) {
   entry.size = chunk.broken_bytes;
   entry.state = State::kGone;
   const bool aborted = chunk.end == ChunkEnd::kAborted;
-  const Loss loss = aborted ? Loss{.cause = Cause::kAborted} : Loss{.cause = Cause::kBrokenSize};
+  const Decision loss =
+      aborted ? Decision{.cause = Cause::kAborted} : Decision{.cause = Cause::kBrokenSize};
   // It can be a fragment of a packet like any other.
   entry.kind = KindAt(index, (chunk.flags & kLastContinues) != 0, chunk.flags);
   if (ContinuesPrevious(entry.kind)) {
-    LinkFront(arrival, index, {});
+    LinkFront(arrival, index);
     losses_.LoseChain(record.head, loss);
   }
   if (ContinuesInNext(entry.kind)) {
-    LinkBack(arrival, index, {});
+    LinkBack(arrival, index);
     losses_.LoseChain(record.tail, loss);
   }
   if (entry.kind != FragmentKind::kWhole) return;
@@ -287,7 +281,7 @@ bool WrittenPackets::Begins(const Entry& entry, const ChunkRecord& record) {
   return account.first_chunk == record.id && account.first_offset == entry.offset;
 }
 
-ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes payload) {
+ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index) {
   const ChainId id = chains_.New();
   Chain& chain = chains_[id];
   chain.account = AccountOf(arrival.commit.sequence, arrival.record, index);
@@ -297,7 +291,7 @@ ChainId WrittenPackets::StartChain(const Arrival& arrival, size_t index, Bytes p
   // In the middle of a packet nothing can be read.
   if (arrival.record.entries[index].kind == FragmentKind::kBegin)
     chain.account.facts = FactsAt(
-        payload, arrival.record.entries[index].offset,
+        arrival.commit.payload, arrival.record.entries[index].offset,
         (arrival.commit.flags & kNeedsPatching) != 0 ? SizesAre::kMissing : SizesAre::kThere);
   Count(0);
   return id;
@@ -338,6 +332,24 @@ bool WrittenPackets::IsCommitted(const Sequence& sequence, ChunkName key, uint64
   return record != nullptr && record->complete;
 }
 
+/// The chain begins before this chunk: in the previous one, unless that is there already.
+void WrittenPackets::OpenFront(const Arrival& arrival, ChainId id) {
+  const ChunkName previous = arrival.key.Previous();
+  if (IsCommitted(arrival.sequence, previous, arrival.record.id - 1))
+    CloseFront(id);
+  else
+    chains_.AwaitPrevious(previous, id);
+}
+
+/// The chain continues after this chunk: in the next one, unless that is there already.
+void WrittenPackets::OpenBack(const Arrival& arrival, ChainId id) {
+  const ChunkName next = arrival.key.Next();
+  if (IsCommitted(arrival.sequence, next, arrival.record.id + 1))
+    CloseBack(id);
+  else
+    chains_.AwaitNext(next, id);
+}
+
 /// Nothing before the chain continues it.
 void WrittenPackets::CloseFront(ChainId id) {
   chains_[id].front_closed = true;
@@ -351,32 +363,27 @@ void WrittenPackets::CloseBack(ChainId id) {
 }
 
 /// The chunk's first fragment continues a packet of the previous chunk.
-void WrittenPackets::LinkFront(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
-               preceded] = arrival;
+void WrittenPackets::LinkFront(const Arrival& arrival, size_t index) {
+  const ChunkName key = arrival.key;
+  ChunkRecord& record = arrival.record;
   ChainId id = chains_.TakeAwaitingNext(key);
   const bool is_start = id == kNoChain;
-  if (is_start) id = StartChain(arrival, index, payload);
+  if (is_start) id = StartChain(arrival, index);
   record.head = id = chains_.Find(id);
   AddToChain(id, record, index);
-  if (is_start) {
-    if (IsCommitted(sequence, key.Previous(), record.id - 1))
-      CloseFront(id);
-    else
-      chains_.AwaitPrevious(key.Previous(), id);
-  }
+  if (is_start) OpenFront(arrival, id);
   if (record.entries[index].kind == FragmentKind::kEnd) {
     chains_[id].has_end = chains_[id].back_closed = true;
   }
 }
 
 /// The chunk's last fragment continues in the next chunk.
-void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payload) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
-               preceded] = arrival;
+void WrittenPackets::LinkBack(const Arrival& arrival, size_t index) {
+  const ChunkName key = arrival.key;
+  ChunkRecord& record = arrival.record;
   ChainId id = record.head;
   if (record.entries[index].kind == FragmentKind::kBegin) {
-    id = StartChain(arrival, index, payload);
+    id = StartChain(arrival, index);
     AddToChain(id, record, index);
     chains_[id].has_begin = chains_[id].front_closed = true;
   }
@@ -387,40 +394,30 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index, Bytes payloa
   }
   const ChunkRecord* next = records_.Find(key.Next());
   const bool next_starts_another = next != nullptr && !next->entries.empty();
-  if (next_starts_another || IsCommitted(sequence, key.Next(), record.id + 1))
+  if (next_starts_another)
     CloseBack(id);
   else
-    chains_.AwaitNext(key.Next(), id);
+    OpenBack(arrival, id);
 }
 
 /// Neighbours that wait for this chunk in vain; a chunk without fragments is passed over.
 void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
-  const auto& [written, commit, key, sequence, record, known, is_new, differs, is_reused,
-               preceded] = arrival;
-  if (!record.entries.empty()) {
-    const ChainId before = chains_.TakeAwaitingNext(key);
-    if (before != kNoChain) CloseBack(before);
-    const ChainId after =
-        record.complete && record.tail == kNoChain ? chains_.TakeAwaitingPrevious(key) : kNoChain;
-    if (after != kNoChain) CloseFront(after);
-    return;
-  }
-  if (!record.complete) return;
+  const ChunkName key = arrival.key;
+  ChunkRecord& record = arrival.record;
+  const bool is_empty = record.entries.empty();
+  if (is_empty && !record.complete) return;
   const ChainId before = chains_.TakeAwaitingNext(key);
-  const ChainId after = chains_.TakeAwaitingPrevious(key);
-  if (before != kNoChain && after != kNoChain) {
-    Join(before, after);
-  } else if (before != kNoChain) {
-    if (IsCommitted(sequence, key.Next(), record.id + 1))
-      CloseBack(before);
-    else
-      chains_.AwaitNext(key.Next(), before);
-  } else if (after != kNoChain) {
-    if (IsCommitted(sequence, key.Previous(), record.id - 1))
-      CloseFront(after);
-    else
-      chains_.AwaitPrevious(key.Previous(), after);
-  }
+  const ChainId after =
+      record.complete && record.tail == kNoChain ? chains_.TakeAwaitingPrevious(key) : kNoChain;
+  if (is_empty && before != kNoChain && after != kNoChain) return Join(before, after);
+  if (before != kNoChain && is_empty)
+    OpenBack(arrival, before);
+  else if (before != kNoChain)
+    CloseBack(before);
+  if (after != kNoChain && is_empty)
+    OpenFront(arrival, after);
+  else if (after != kNoChain)
+    CloseFront(after);
 }
 
 /// The chains that have a fragment in the chunk, each once for each fragment.

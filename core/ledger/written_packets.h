@@ -143,15 +143,6 @@ struct Entry {
   bool abandoned_at_end = false;  // the reading out at the log's end abandoned it
 };
 
-/// The reason of a loss.
-struct Loss {
-  Cause cause = Cause::kUnknown;
-  Fate fate = RowOf(cause).fate;
-  std::optional<ChunkName> culprit = {};
-  uint32_t loss_bits = 0;
-  LogMoment blamed = {};
-};
-
 /// A whole packet that was lost, and not reported yet.
 struct LostEntry {
   uint32_t fragment = 0;
@@ -189,6 +180,12 @@ struct ChunkRecord {
   std::vector<Entry> entries;
   std::vector<PacketAccount> losses;  // what those have in common that were lost to the same
   std::vector<LostEntry> lost;        // in the order of their loss
+
+  /// The chain of the packet that a fragment begins or continues; kNoChain: a whole packet's.
+  ChainId ChainOf(const Entry& entry) const {
+    if (entry.kind == FragmentKind::kWhole) return kNoChain;
+    return entry.kind == FragmentKind::kBegin ? tail : head;
+  }
 };
 
 /// Receives the losses that the commits alone decide.
@@ -196,9 +193,9 @@ class WriterLosses {
  public:
   virtual ~WriterLosses() = default;
   /// The packet in fragments cannot be delivered any more.
-  virtual void LoseChain(ChainId id, const Loss& loss) = 0;
+  virtual void LoseChain(ChainId id, const Decision& loss) = 0;
   /// A packet that its writer aborted, or that makes no sense; complete but for the moment.
-  virtual void AddLost(PacketAccount& account, const Loss& loss) = 0;
+  virtual void AddLost(PacketAccount& account, const Decision& loss) = 0;
 };
 
 class WrittenPackets {
@@ -249,7 +246,7 @@ class WrittenPackets {
   void AddFragments(const Arrival& arrival, uint32_t consumed);
   /// The buffer has, or had, another chunk under the id: a whole packet that is in the place of
   /// another one is lost.
-  void LoseInPlace(const Arrival& arrival, size_t fragment, const Loss& loss);
+  void LoseInPlace(const Arrival& arrival, size_t fragment, const Decision& loss);
   void End(const Arrival& arrival);
   void SetHeld(ChunkRecord& record, bool held, bool needs_patch);
   /// The chunk has got all its patches: what the packet contains that begins at its end can be
@@ -292,12 +289,14 @@ class WrittenPackets {
   static std::array<ChainId, 2> ChainsOf(const ChunkRecord& record);
   static bool CompareWithRecord(const WrittenCommit& written, ChunkRecord& record);
   void AddEnd(const Arrival& arrival);
-  void LinkFront(const Arrival& arrival, size_t index, Bytes payload);
-  void LinkBack(const Arrival& arrival, size_t index, Bytes payload);
+  void LinkFront(const Arrival& arrival, size_t index);
+  void LinkBack(const Arrival& arrival, size_t index);
   void LinkNeighbours(const Arrival& arrival);
-  ChainId StartChain(const Arrival& arrival, size_t index, Bytes payload);
+  ChainId StartChain(const Arrival& arrival, size_t index);
   void AddToChain(ChainId id, const ChunkRecord& record, size_t index);
   void Join(ChainId earlier, ChainId later);
+  void OpenFront(const Arrival& arrival, ChainId id);
+  void OpenBack(const Arrival& arrival, ChainId id);
   void CloseFront(ChainId id);
   void CloseBack(ChainId id);
   bool IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const;

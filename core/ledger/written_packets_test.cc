@@ -10,8 +10,8 @@ namespace {
 
 class NoLosses : public WriterLosses {
  public:
-  void LoseChain(ChainId, const Loss&) override {}
-  void AddLost(PacketAccount&, const Loss&) override {}
+  void LoseChain(ChainId, const Decision&) override {}
+  void AddLost(PacketAccount&, const Decision&) override {}
 };
 
 // A chunk of 20,000 fragments, each of which is patched.

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/base/lookup.h"
 #include "core/perfetto/packet_facts.h"
 #include "core/reads/ready_times.h"
 #include "core/session/replay.h"
@@ -289,10 +290,8 @@ class Finder {
       const BufferStats& stats = buffer.engine->stats();
       for (const StatField& field : kStatFields) {
         if (stats.*field.value == expected.*field.value) continue;
-        const std::string name = field.name;
-        if (std::find(found_.different_stats.begin(), found_.different_stats.end(), name) ==
-            found_.different_stats.end())
-          found_.different_stats.push_back(name);
+        if (!Contains(found_.different_stats, field.name))
+          found_.different_stats.emplace_back(field.name);
       }
     }
   }

@@ -1,7 +1,7 @@
 #include "core/reads/ready_times.h"
 
 #include <algorithm>
-#include <tuple>
+#include <array>
 #include <unordered_map>
 
 #include "core/base/sequence_map.h"
@@ -107,13 +107,11 @@ Result<ReadyTimes> ReadyTimes::Find(const OpenOps& open, EngineLookup find_engin
 /// Finds each packet of the file among those written, in the order of its sequence: the first one
 /// that it can be, and the last one. Of packets that are alike the file may have any.
 void ReadyTimes::Match(std::vector<Written> written, const WrittenFile& file) {
-  const auto key = [](const Written& one) { return std::tuple(one.hash, one.sequence, one.index); };
-  std::sort(written.begin(), written.end(),
-            [&](const Written& a, const Written& b) { return key(a) < key(b); });
+  using Key = std::array<uint64_t, 3>;
+  const auto key = [](const Written& one) { return Key{one.hash, one.sequence, one.index}; };
+  std::ranges::sort(written, {}, key);
   const auto first_of = [&](uint64_t hash, uint64_t sequence, uint64_t index) {
-    return std::partition_point(written.begin(), written.end(), [&](const Written& one) {
-      return key(one) < std::tuple(hash, sequence, index);
-    });
+    return std::ranges::lower_bound(written, Key{hash, sequence, index}, {}, key);
   };
 
   // Sequences are recognized by their first packet that only one of the log's has.

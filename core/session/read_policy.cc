@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -74,8 +75,7 @@ Status ReadPolicy::OnRecordedRead(const ReadPass& read) {
 }
 
 Status ReadPolicy::AtEnd(bool is_plain) {
-  const CloneFacts* const clone = session_.clone();
-  const bool is_clone = clone != nullptr;
+  const bool is_clone = session_.clone() != nullptr;
   RS_ASSIGN_OR_RETURN(const bool for_file,
                       mode_ == ReadsMode::kAuto ? IsForFile() : mode_ == ReadsMode::kStreamed);
   bool reads_all = mode_ == ReadsMode::kEnd || mode_ == ReadsMode::kEvery;
@@ -94,7 +94,7 @@ Status ReadPolicy::AtEnd(bool is_plain) {
     used_.assumed = for_file || (!is_clone && !has_recorded_reads_ && passes_ > 0);
   if (!is_clone) return {};
   session_.BeginCloneReads();
-  return mode_ == ReadsMode::kNone ? Status{} : ReadClone(*clone);
+  return mode_ == ReadsMode::kNone ? Status{} : ReadClone(*session_.clone());
 }
 
 ReadsUsed ReadPolicy::used() const {
@@ -184,9 +184,8 @@ Status ReadPolicy::Continue(const ReadPass& read) {
 Status ReadPolicy::FinishLastReads(std::optional<BufferId> freed) {
   if (limited_.empty()) return {};
   std::optional<uint64_t> session;
-  if (freed)
-    if (const auto found = session_.buffers().find(*freed); found != session_.buffers().end())
-      session = found->second.session;
+  if (const auto* const buffer = freed ? FindIn(session_.buffers(), *freed) : nullptr)
+    session = buffer->session;
   for (const ReadPass& read : std::exchange(limited_, {})) {
     if (freed && read.session && session && read.session != session) {
       limited_.push_back(read);
@@ -213,40 +212,37 @@ std::string ReadsName(const ReadsUsed& used) {
 
 std::string ReadsNotes(const ReadsUsed& used) {
   std::vector<std::string> notes;
-  const auto add = [&notes](std::string text) { notes.push_back(std::move(text)); };
+  const auto add = [&notes]<typename... Arguments>(fmt::format_string<Arguments...> text,
+                                                   Arguments&&... arguments) {
+    notes.push_back(fmt::format(text, std::forward<Arguments>(arguments)...));
+  };
   if (used.alignment_assumed)
     add("The log has no clock snapshot, so where the periods begin is assumed.");
   if (used.added_passes > 0)
-    add(fmt::format("Reads were continued by {}, until nothing was left, as the service does{}",
-                    used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes",
-                    used.recorded_end_unknown
-                        ? "; the log does not show that the recorded last read left nothing."
-                        : ": the recorded ones left nothing, either."));
+    add("Reads were continued by {}, until nothing was left, as the service does{}",
+        used.added_passes == 1 ? "1 pass" : WithCommas(used.added_passes) + " passes",
+        used.recorded_end_unknown
+            ? "; the log does not show that the recorded last read left nothing."
+            : ": the recorded ones left nothing, either.");
   if (used.empty_reads > 0)
-    add(
-        fmt::format("{} returned nothing, as in the service, because the session is written into a "
-                    "file, is only cloned, or waits for a trigger.",
-                    Count(used.empty_reads, "consumer read")));
+    add("{} returned nothing, as in the service, because the session is written into a file, is "
+        "only cloned, or waits for a trigger.",
+        Count(used.empty_reads, "consumer read"));
   if (used.seen_in_file > 0)
-    add(fmt::format("{} {} seen by the recorder as the service's file grew.",
-                    Count(used.seen_in_file, "read"), used.seen_in_file == 1 ? "was" : "were"));
+    add("{} {} seen by the recorder as the service's file grew.", Count(used.seen_in_file, "read"),
+        Was(used.seen_in_file));
   if (used.exceeded_file_bytes > 0)
-    add(
-        fmt::format("The service ends its file within a read, before it has max_file_size_bytes "
-                    "({}). The replay "
-                    "continues: which of its last packets are not in the file is not known.",
-                    Count(used.exceeded_file_bytes, "byte")));
+    add("The service ends its file within a read, before it has max_file_size_bytes ({}). The "
+        "replay continues: which of its last packets are not in the file is not known.",
+        Count(used.exceeded_file_bytes, "byte"));
   if (used.left_out > 0)
-    add(fmt::format(
-        "{} of the log came after the first assumed one, and were left out: use --reads "
-        "recorded.",
-        Count(used.left_out, "read")));
+    add("{} of the log came after the first assumed one, and were left out: use --reads recorded.",
+        Count(used.left_out, "read"));
   if (used.like_explained < used.like_packets)
-    add(fmt::format("No choice of reads explains more than the first {} of {} of {}.",
-                    WithCommas(used.like_explained), Count(used.like_packets, "packet"),
-                    Printable(used.like)));
+    add("No choice of reads explains more than the first {} of {} of {}.",
+        WithCommas(used.like_explained), Count(used.like_packets, "packet"), Printable(used.like));
   if (!used.not_applied.empty())
-    add("No replay can apply these settings of the config: " + Joined(used.not_applied) + ".");
+    add("No replay can apply these settings of the config: {}.", Joined(used.not_applied));
   return Joined(notes, " ");
 }
 

@@ -1,6 +1,7 @@
 #ifndef RINGSCOPE_CORE_SESSION_REPLAY_LISTENER_H_
 #define RINGSCOPE_CORE_SESSION_REPLAY_LISTENER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -192,35 +193,37 @@ class ReplayListener {
   virtual void OnWarning(const std::string&) {}
 };
 
-/// The listeners of a replay, which must outlive it. They are called in this order, so that a
-/// ledger comes before those that it reports to.
-class ReplayListeners {
+/// Listeners, which must outlive the list, and are called in this order.
+template <typename Listener>
+class ListenerList {
  public:
-  ReplayListeners(ReplayListener& listener) : listeners_{&listener} {}  // NOLINT: one is a list
-  ReplayListeners(std::initializer_list<ReplayListener*> listeners) : listeners_(listeners) {}
-  ReplayListeners(std::vector<ReplayListener*> listeners)  // NOLINT: likewise
+  ListenerList(Listener& listener) : listeners_{&listener} {}  // NOLINT: one is a list
+  ListenerList(std::initializer_list<Listener*> listeners) : listeners_(listeners) {}
+  ListenerList(std::vector<Listener*> listeners)  // NOLINT: likewise
       : listeners_(std::move(listeners)) {}
 
   /// Calls the member function of each: `Call(&ReplayListener::OnReadBegun, id)`.
   template <typename... Parameters, typename... Arguments>
-  void Call(void (ReplayListener::*function)(Parameters...), Arguments&&... arguments) const {
-    for (ReplayListener* listener : listeners_) (listener->*function)(arguments...);
+  void Call(void (Listener::*function)(Parameters...), Arguments&&... arguments) const {
+    for (Listener* listener : listeners_) (listener->*function)(arguments...);
   }
   /// Calls a member function of each that can fail: the first error ends it.
   template <typename Parameter, typename Argument>
-  Status Call(Status (ReplayListener::*function)(Parameter), Argument&& argument) const {
-    for (ReplayListener* listener : listeners_) RS_RETURN_IF_ERROR((listener->*function)(argument));
+  Status Call(Status (Listener::*function)(Parameter), Argument&& argument) const {
+    for (Listener* listener : listeners_) RS_RETURN_IF_ERROR((listener->*function)(argument));
     return {};
   }
-  bool WantBufferEvents() const {
-    for (const ReplayListener* listener : listeners_)
-      if (listener->WantsBufferEvents()) return true;
-    return false;
+  /// Returns true if the member function returns true for one of them.
+  bool Any(bool (Listener::*function)() const) const {
+    return std::ranges::any_of(listeners_, function);
   }
 
  private:
-  std::vector<ReplayListener*> listeners_;
+  std::vector<Listener*> listeners_;
 };
+
+/// A ledger comes before the listeners that it reports to.
+using ReplayListeners = ListenerList<ReplayListener>;
 
 }  // namespace ringscope
 

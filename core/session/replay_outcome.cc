@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/lookup.h"
@@ -19,6 +20,29 @@ std::vector<ReplayListener*> After(ReplayListener& first, std::vector<ReplayList
 }
 
 }  // namespace
+
+void LossAnalysis::AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
+  const Packet& packet = *session_packet.packet;
+  // The service's field follows the producer's own and so replaces it.
+  const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
+  SequenceState& state = sequences_[packet.sequence];
+  BufferLosses& losses = losses_[session_packet.buffer];
+  if (dropped != 0 && state.buffer) losses.Add(dropped);
+  if (!state.buffer) state.buffer = session_packet.buffer;
+  state.incremental.Add(facts.clears_state, dropped != 0);
+  state.needed_state |= facts.needs_state;
+  state.used_state |= facts.needs_state && state.incremental.valid();
+}
+
+std::map<BufferId, BufferLosses> LossAnalysis::Result() const {
+  std::map<BufferId, BufferLosses> result = losses_;
+  for (size_t n = 0; n < sequences_.size(); ++n) {
+    const SequenceState& state = sequences_.At(n).value;
+    if (state.needed_state && !state.used_state)
+      ++result[*state.buffer].incremental_sequences_dropped;
+  }
+  return result;
+}
 
 CountedReplay::CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners)
     : replay_(std::move(options), After(counter_, std::move(listeners))) {}
@@ -60,7 +84,7 @@ Result<ReplayOutcome> CountedReplay::Finish() {
   if (const CloneFacts* view = replay_.session().clone()) outcome.clone = view->clone;
   outcome.clones = clones_.clones();
   outcome.ftrace = counter_.ftrace;
-  const std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
+  std::map<BufferId, BufferLosses> losses = counter_.losses.Result();
   const std::map<BufferId, SessionBuffer>& buffers = replay_.session().buffers();
   for (const auto& [id, buffer] : buffers) {
     const Counts& counts = counter_.counts[id];
@@ -71,7 +95,7 @@ Result<ReplayOutcome> CountedReplay::Finish() {
     if (most != 0 && !outcome.clone && result.read.bytes >= most)
       outcome.reads.exceeded_file_bytes = most;
     result.invalid = counts.invalid;
-    if (const auto loss = losses.find(id); loss != losses.end()) result.losses = loss->second;
+    result.losses = losses[id];
   }
   RS_RETURN_IF_ERROR(replay_.Drain());
   for (BufferOutcome& result : outcome.buffers) {
@@ -83,18 +107,16 @@ Result<ReplayOutcome> CountedReplay::Finish() {
 }
 
 BufferOutcome OutcomeOf(const SessionBuffer& buffer) {
-  BufferOutcome outcome;
-  outcome.id = buffer.id;
-  outcome.index = buffer.index;
-  outcome.engine = buffer.info->name;
-  outcome.size = buffer.requested_size;
-  outcome.policy = buffer.policy;
-  outcome.freed = buffer.freed;
-  outcome.stats = buffer.stats();
-  outcome.vms = buffer.former_vms;
+  BufferOutcome outcome{.id = buffer.id,
+                        .index = buffer.index,
+                        .engine = buffer.info->name,
+                        .size = buffer.requested_size,
+                        .policy = buffer.policy,
+                        .freed = buffer.freed,
+                        .stats = buffer.stats(),
+                        .vms = buffer.former_vms};
   if (buffer.vms != nullptr) {
-    for (protovm::VmAccount& account : buffer.vms->Accounts())
-      outcome.vms.push_back(std::move(account));
+    std::ranges::move(buffer.vms->Accounts(), std::back_inserter(outcome.vms));
     return outcome;
   }
   buffer.VisitPrograms([&](const ProgramState& program) {

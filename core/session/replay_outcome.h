@@ -35,42 +35,13 @@ struct BufferLosses : LossCounts {
 class LossAnalysis {
  public:
   /// Takes the packets in the trace's order, valid ones only.
-  /// @return the loss bits that are counted of this packet; 0: none
-  uint32_t AddPacket(const SessionPacket& session_packet, const PacketFacts& facts) {
-    const Packet& packet = *session_packet.packet;
-    // The service's field follows the producer's own and so replaces it.
-    const uint32_t dropped = packet.dropped != 0 ? packet.dropped : facts.dropped;
-    const bool is_first = sequences_.Find(packet.sequence) == nullptr;
-    SequenceState& state = sequences_[packet.sequence];
-    if (is_first) state.buffer = session_packet.buffer;
-    BufferLosses& losses = losses_[session_packet.buffer];
-    if (dropped != 0 && !is_first) losses.Add(dropped);
-    state.incremental.Add(facts.clears_state, dropped != 0);
-    if (facts.needs_state) {
-      state.needed_state = true;
-      state.used_state |= state.incremental.valid();
-    }
-    return is_first ? 0 : dropped;
-  }
+  void AddPacket(const SessionPacket& session_packet, const PacketFacts& facts);
   /// By buffer; buffers without packets are absent.
-  std::map<BufferId, BufferLosses> Result() const {
-    std::map<BufferId, BufferLosses> result = losses_;
-    VisitDropped(
-        [&](BufferId buffer, SequenceKey) { ++result[buffer].incremental_sequences_dropped; });
-    return result;
-  }
-  /// Calls `visit(BufferId, SequenceKey)` for each sequence that counts as dropped.
-  template <typename Visit>
-  void VisitDropped(Visit visit) const {
-    for (size_t n = 0; n < sequences_.size(); ++n) {
-      const SequenceState& state = sequences_.At(n).value;
-      if (state.needed_state && !state.used_state) visit(state.buffer, sequences_.At(n).key);
-    }
-  }
+  std::map<BufferId, BufferLosses> Result() const;
 
  private:
   struct SequenceState {
-    BufferId buffer{};
+    std::optional<BufferId> buffer;  // of its first packet
     IncrementalState incremental;
     bool needed_state = false;  // at least one packet needed it
     bool used_state = false;    // and at least one could use it

@@ -7,49 +7,13 @@
 #include "core/protovm/protovm_rules.h"
 
 namespace ringscope {
-void ServiceCounts::Apply(const Op& op) {
-  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
-  std::visit(Overloaded{[&](const DataSourceRegistered& source) {
-                          data_sources_.emplace(source.producer, source.name);
-                        },
-                        [&](const DataSourceUnregistered& source) {
-                          data_sources_.erase({source.producer, source.name});
-                        },
-                        [&](const ProducerDisconnected& gone) {
-                          std::erase_if(data_sources_, [&](const auto& source) {
-                            return source.first == gone.producer;
-                          });
-                        },
-                        [&](const DataSourceSetUp& source) {
-                          last_instance_ = std::max(last_instance_, source.instance);
-                        },
-                        [&](const SessionStarted&) { ++sessions_; },
-                        [&](const SessionEnded&) { sessions_ -= sessions_ > 0 ? 1 : 0; },
-                        [](const auto&) {}},
-             op.body);
-}
-
-void ServiceCounts::Fill(ServiceStats& stats) const {
-  stats.flushes_requested = flushes_.requested();
-  stats.flushes_succeeded = flushes_.Count(FlushOutcome::kSucceeded);
-  stats.flushes_failed = flushes_.Count(FlushOutcome::kFailed);
-  stats.missed_flushes = flushes_.missed();
-  // TraceStats.FinalFlushOutcome: 0 is unspecified.
-  const FlushOutcome final_flush = flushes_.final_outcome();
-  stats.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1
-                              : final_flush == FlushOutcome::kFailed  ? 2
-                                                                      : 0;
-  stats.data_sources_registered = data_sources_.size();
-  stats.data_sources_seen = last_instance_;
-  // A trace is read while its session is there.
-  stats.tracing_sessions = std::max<uint64_t>(sessions_, 1);
-}
-
 namespace {
 
 // Limits of the service. Source: Perfetto's tracing service, as observed.
 constexpr uint64_t kMaxWriterId = 32767;
 constexpr size_t kMaxPatchesPerChunk = 1024;
+
+constexpr const char kNoBufferToClone[] = "a clone of buffer {}, which is not set up: skipped";
 
 std::string LogsEngine(const BufferSetUp& setup) {
   return setup.engine.empty() ? kDefaultEngine : setup.engine;
@@ -59,15 +23,14 @@ Result<const EngineInfo*> EngineFor(const Session::Options& options, const Buffe
                                     const BufferSetUp& setup) {
   if (choice.engine) return options.find_engine(*choice.engine);
   const std::string name = LogsEngine(setup);
-  auto info = FindEngine(name);
-  if (info) return info;
-  Error error = std::move(info).error();
-  error.code = ErrorCode::kUnsupported;
-  error.message =
-      fmt::format("buffer {} was recorded with engine '{}', which this build does not have",
-                  Raw(setup.id), name);
-  error.hint = "choose another with --engine; `ringscope engines` lists them";
-  return tl::unexpected<Error>(std::move(error));
+  return FindEngine(name).map_error([&](Error error) {
+    error.code = ErrorCode::kUnsupported;
+    error.message =
+        fmt::format("buffer {} was recorded with engine '{}', which this build does not have",
+                    Raw(setup.id), name);
+    error.hint = "choose another with --engine; `ringscope engines` lists them";
+    return error;
+  });
 }
 
 /// Bytes of a packet of the service's own with this content.
@@ -89,76 +52,92 @@ Status Session::Apply(const Op& op) {
   // Most records are commits, which change nobody's access.
   if (const auto* commit = std::get_if<Commit>(&op.body)) return ApplyCommit(*commit);
   access_.Apply(op);
+  if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
+  Status status;
+  std::visit(Overloaded{
+                 [&](const BufferSetUp& setup) { status = SetUpBuffer(setup); },
+                 [&](const BufferFreed& freed) {
+                   if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
+                   if (left_out_.erase(freed.id) > 0) left_before_.insert(freed.id);
+                 },
+                 [&](const CloneRequested& clone) {
+                   file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
+                 },
+                 [&](const BufferCloned& cloned) {
+                   ++clone_buffers_[0];
+                   CountBuffers();
+                   status = CloneBuffer(cloned);
+                 },
+                 [&](const CloneEnded& ended) {
+                   const uint64_t buffers = std::exchange(clone_buffers_[0], 0);
+                   if (ended.success)
+                     clone_buffers_[ended.session.value_or(UINT64_MAX)] += buffers;
+                   else
+                     CountBuffers();
+                 },
+                 [&](const SessionStarted&) { ++sessions_; },
+                 [&](const SessionEnded& ended) {
+                   sessions_ -= sessions_ > 0 ? 1 : 0;
+                   if (clone_buffers_.erase(ended.session) > 0) CountBuffers();
+                 },
+                 [&](const BufferCleared& cleared) {
+                   if (SessionBuffer* buffer = FindOpenBuffer(cleared.buffer))
+                     status = EmptyBuffer(*buffer, Erasure::kDropped);
+                 },
+                 [&](const ProducerDisconnected& gone) {
+                   held_.Drop(gone.producer);
+                   std::erase_if(programs_,
+                                 [&](const auto& of) { return of.first.first == gone.producer; });
+                 },
+                 [&](const DataSourceRegistered& source) {
+                   programs_[{source.producer, source.name}] = source.protovm_program;
+                 },
+                 [&](const DataSourceUnregistered& source) {
+                   programs_.erase({source.producer, source.name});
+                 },
+                 [&](const DataSourceSetUp& source) {
+                   stats_.data_sources_seen = std::max(stats_.data_sources_seen, source.instance);
+                   status = SetUpSource(source);
+                 },
+                 [&](const ProtoVmSetUp& setup) { status = SetUpProgram(setup); },
+                 [&](const ProtoVmStates& states) {
+                   if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
+                     listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
+                 },
+                 // The others change nothing in the service; reads are the caller's to ask for.
+                 [](const auto&) {},
+             },
+             op.body);
+  CountService();
+  return status;
+}
+
+/// Counts the service's producers, data sources, sessions and flushes.
+void Session::CountService() {
   stats_.producers_seen = access_.producers_seen();
   stats_.producers_connected = access_.producers_connected();
-  counts_.Apply(op);
-  counts_.Fill(stats_);
-  return std::visit(
-      Overloaded{
-          [&](const BufferSetUp& setup) { return SetUpBuffer(setup); },
-          [&](const BufferFreed& freed) -> Status {
-            if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
-            if (left_out_.erase(freed.id) > 0) left_before_.insert(freed.id);
-            return {};
-          },
-          [&](const CloneRequested& clone) -> Status {
-            file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
-            return {};
-          },
-          [&](const BufferCloned& cloned) {
-            ++clone_buffers_[0];
-            CountBuffers();
-            return CloneBuffer(cloned);
-          },
-          [&](const CloneEnded& ended) -> Status {
-            const uint64_t buffers = std::exchange(clone_buffers_[0], 0);
-            if (ended.success) clone_buffers_[ended.session.value_or(UINT64_MAX)] += buffers;
-            if (!ended.success) CountBuffers();
-            return {};
-          },
-          [&](const SessionEnded& ended) -> Status {
-            if (clone_buffers_.erase(ended.session) > 0) CountBuffers();
-            return {};
-          },
-          [&](const BufferCleared& cleared) -> Status {
-            SessionBuffer* buffer = FindOpenBuffer(cleared.buffer);
-            return buffer == nullptr ? Status{} : EmptyBuffer(*buffer, Erasure::kDropped);
-          },
-          [&](const ProducerDisconnected& gone) -> Status {
-            held_.Drop(gone.producer);
-            std::erase_if(programs_,
-                          [&](const auto& one) { return one.first.first == gone.producer; });
-            return {};
-          },
-          [&](const DataSourceRegistered& source) -> Status {
-            Register(source);
-            return {};
-          },
-          [&](const DataSourceUnregistered& source) -> Status {
-            programs_.erase({source.producer, source.name});
-            return {};
-          },
-          [&](const DataSourceSetUp& source) -> Status { return SetUpSource(source); },
-          [&](const ProtoVmSetUp& setup) -> Status { return SetUpProgram(setup); },
-          [&](const ProtoVmStates& states) -> Status {
-            if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
-              listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
-            return {};
-          },
-          // The others change nothing in the service; reads are the caller's to ask for.
-          [](const auto&) -> Status { return {}; },
-      },
-      op.body);
+  stats_.data_sources_registered = programs_.size();
+  // A trace is read while its session is there.
+  stats_.tracing_sessions = std::max<uint64_t>(sessions_, 1);
+  stats_.flushes_requested = flushes_.requested();
+  stats_.flushes_succeeded = flushes_.Count(FlushOutcome::kSucceeded);
+  stats_.flushes_failed = flushes_.Count(FlushOutcome::kFailed);
+  stats_.missed_flushes = flushes_.missed();
+  // TraceStats.FinalFlushOutcome: 0 is unspecified.
+  const FlushOutcome final_flush = flushes_.final_outcome();
+  stats_.final_flush_outcome = final_flush == FlushOutcome::kSucceeded ? 1
+                               : final_flush == FlushOutcome::kFailed  ? 2
+                                                                       : 0;
 }
 
 BufferChoice Session::Options::ChoiceFor(BufferId id, uint32_t index) const {
   BufferChoice choice = all;
   for (const BufferKey key : {BufferKey(/*by_index=*/true, index), BufferKey(id)}) {
-    const auto own = buffers.find(key);
-    if (own == buffers.end()) continue;
-    if (own->second.engine) choice.engine = own->second.engine;
-    if (own->second.size) choice.size = own->second.size;
-    if (own->second.policy) choice.policy = own->second.policy;
+    const BufferChoice* const own = FindIn(buffers, key);
+    if (own == nullptr) continue;
+    if (own->engine) choice.engine = own->engine;
+    if (own->size) choice.size = own->size;
+    if (own->policy) choice.policy = own->policy;
   }
   return choice;
 }
@@ -194,9 +173,8 @@ Status Session::SetUpBuffer(const BufferSetUp& setup) {
   }
   buffer.engine = std::move(*engine);
   if (FindOpenBuffer(setup.id) != nullptr)
-    WarnOnce("again", fmt::format("buffer {} is set up again without being freed: what it held is "
-                                  "dropped",
-                                  Raw(setup.id)));
+    WarnOnce("buffer {} is set up again without being freed: what it held is dropped",
+             Raw(setup.id));
   if (const auto old = buffers_.find(setup.id); old != buffers_.end()) {
     RS_RETURN_IF_ERROR(DrainBuffer(old->second));
     RS_RETURN_IF_ERROR(CheckEngineAtEnd(setup.id, *old->second.engine));
@@ -222,17 +200,21 @@ Result<std::unique_ptr<Engine>> Session::MakeEngine(const SessionBuffer& buffer)
 Status Session::ApplyCommit(const Commit& commit) {
   const ServiceAccess::Producer* producer = access_.Find(commit.producer);
   if (access_.IgnoresRequests(producer)) {
-    WarnOnce("no_smb", fmt::format("a request of producer {} came before its shared memory was "
-                                   "set up: ignored, as the service does",
-                                   Raw(commit.producer)));
-    RefuseRequest(commit);
+    WarnOnce(
+        "a request of producer {} came before its shared memory was set up: ignored, as the "
+        "service does",
+        Raw(commit.producer));
+    if (!parser_.Parse(commit.request)) return {};
+    for (const ChunkToMove& chunk : parser_.chunks()) {
+      if (const auto refused = ToChunkCommit(commit.producer, chunk))
+        listeners_.Call(&ReplayListener::OnChunk, TargetBufferOf(chunk.target_buffer), *refused,
+                        Refusal::kNoSharedMemory);
+    }
     return {};
   }
   if (!parser_.Parse(commit.request)) {
     ++stats_.malformed_requests;
-    WarnOnce("malformed",
-             fmt::format("a commit of producer {} is not a well-formed request: ignored",
-                         Raw(commit.producer)));
+    WarnOnce("a commit of producer {} is not a well-formed request: ignored", Raw(commit.producer));
     return {};
   }
   for (const ChunkToMove& chunk : parser_.chunks())
@@ -242,14 +224,14 @@ Status Session::ApplyCommit(const Commit& commit) {
 
 Status Session::ApplyPatches(const Commit& commit) {
   if (held_.DropUnfinished(commit))
-    WarnOnce("unfinished", fmt::format("the last part of a request of producer {} is missing: its "
-                                       "patches are dropped",
-                                       Raw(commit.producer)));
+    WarnOnce("the last part of a request of producer {} is missing: its patches are dropped",
+             Raw(commit.producer));
   if (!commit.last) {
     if (!held_.Hold(commit, parser_.patches()))
-      WarnOnce("held", fmt::format("a request of producer {} has more than {} bytes of patches and "
-                                   "no last part: its patches are dropped",
-                                   Raw(commit.producer), HeldPatches::kMaxBytes));
+      WarnOnce(
+          "a request of producer {} has more than {} bytes of patches and no last part: its "
+          "patches are dropped",
+          Raw(commit.producer), HeldPatches::kMaxBytes);
     return {};
   }
   for (const ChunkToPatch& patch : held_.Take(commit.producer))
@@ -259,24 +241,13 @@ Status Session::ApplyPatches(const Commit& commit) {
   return {};
 }
 
-void Session::RefuseRequest(const Commit& commit) {
-  if (!parser_.Parse(commit.request)) return;
-  for (const ChunkToMove& chunk : parser_.chunks()) {
-    if (const auto refused = ToChunkCommit(commit.producer, chunk))
-      listeners_.Call(&ReplayListener::OnChunk, TargetBufferOf(chunk.target_buffer), *refused,
-                      Refusal::kNoSharedMemory);
-  }
-}
-
 Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
                            const ChunkToMove& chunk) {
   std::optional<ChunkCommit> incoming = ToChunkCommit(commit.producer, chunk);
   if (!incoming) {
     ++stats_.skipped_chunks;
-    WarnOnce("skipped",
-             fmt::format("a chunk of producer {} has no data of 8 to 65535 bytes: skipped, as the "
-                         "service does",
-                         Raw(commit.producer)));
+    WarnOnce("a chunk of producer {} has no data of 8 to 65535 bytes: skipped, as the service does",
+             Raw(commit.producer));
     return {};
   }
   const BufferId id = TargetBufferOf(chunk.target_buffer);
@@ -287,14 +258,14 @@ Status Session::ApplyChunk(const Commit& commit, const ServiceAccess::Producer* 
       buffer != nullptr ? buffer->info->release : kNewestRelease);
   if (refusal) {
     if (refusal == Refusal::kNoSuchPage)
-      WarnOnce("page", fmt::format("a chunk of producer {} has a page outside its shared memory: "
-                                   "skipped, as the service does",
-                                   Raw(commit.producer)));
+      WarnOnce(
+          "a chunk of producer {} has a page outside its shared memory: skipped, as the service "
+          "does",
+          Raw(commit.producer));
     // Commits to a freed buffer after the end of its session are usual.
     if (refusal == Refusal::kNoSuchBuffer && !buffers_.contains(id) && !left_before_.contains(id))
-      WarnOnce("unknown_buffer", fmt::format("producer {} commits to buffer {}, which is not set "
-                                             "up: its chunks are discarded",
-                                             Raw(commit.producer), Raw(id)));
+      WarnOnce("producer {} commits to buffer {}, which is not set up: its chunks are discarded",
+               Raw(commit.producer), Raw(id));
     if (!out_of_view) listeners_.Call(&ReplayListener::OnChunk, id, *incoming, refusal);
     ++(refusal == Refusal::kNoSuchPage ? stats_.skipped_chunks : stats_.chunks_discarded);
     return {};
@@ -336,18 +307,14 @@ Status Session::ApplyPatch(ProducerId producer, const ChunkToPatch& patch) {
 }
 
 SessionBuffer* Session::FindOpenBuffer(BufferId id) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end() || buffer->second.freed || buffer->second.cloned) return nullptr;
-  return &buffer->second;
+  SessionBuffer* const buffer = FindIn(buffers_, id);
+  return buffer == nullptr || buffer->freed || buffer->cloned ? nullptr : buffer;
 }
 
-void Session::WarnOnce(const char* kind, const std::string& text) {
-  if (warned_.insert(kind).second) listeners_.Call(&ReplayListener::OnWarning, text);
-}
-
-void VmFeed::FeedTo(SessionBuffer* buffer) {
-  fed_buffer_ = buffer;
-  WantOverwrittenPackets(buffer != nullptr);
+SessionBuffer* Session::FindOrWarn(BufferId id, fmt::format_string<uint16_t> warning) {
+  SessionBuffer* const buffer = FindOpenBuffer(id);
+  if (buffer == nullptr && !IsOutOfView(id)) WarnOnce<uint16_t>(warning, Raw(id));
+  return buffer;
 }
 
 bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_); }
@@ -415,7 +382,6 @@ std::vector<SequenceKey> InTableOrder(const std::vector<SequenceKey>& inserted) 
     ++size;
   }
   std::vector<SequenceKey> order;
-  order.reserve(size);
   for (const auto& slot : slots)
     if (slot) order.push_back(*slot);
   return order;
@@ -455,18 +421,13 @@ void Session::CountBuffers() {
 }
 
 bool Session::IsOutOfView(BufferId id) const {
-  const auto buffer = buffers_.find(id);
-  return left_out_.contains(id) || (buffer != buffers_.end() && buffer->second.cloned);
+  const SessionBuffer* const buffer = FindIn(buffers_, id);
+  return left_out_.contains(id) || (buffer != nullptr && buffer->cloned);
 }
 
 Status Session::CloneBuffer(const BufferCloned& cloned) {
-  SessionBuffer* buffer = FindOpenBuffer(cloned.buffer);
-  if (buffer == nullptr) {
-    if (!IsOutOfView(cloned.buffer))
-      WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped",
-                                    Raw(cloned.buffer)));
-    return {};
-  }
+  SessionBuffer* buffer = FindOrWarn(cloned.buffer, kNoBufferToClone);
+  if (buffer == nullptr) return {};
   if (!options_.clone || options_.clone->clone != cloned.clone)
     return cloned.transfer ? EmptyBuffer(*buffer, Erasure::kTransferred) : Status{};
   auto at = std::make_unique<SessionBuffer::Cloned>();
@@ -616,12 +577,8 @@ Result<bool> Session::ReadPackets(SessionBuffer& buffer, const ReadLimits& limit
 }
 
 Result<bool> Session::ReadBuffer(BufferId id, const ReadLimits& limits) {
-  SessionBuffer* buffer = FindOpenBuffer(id);
-  if (buffer == nullptr) {
-    if (!IsOutOfView(id))
-      WarnOnce("read", fmt::format("a read of buffer {}, which is not set up: skipped", Raw(id)));
-    return false;
-  }
+  SessionBuffer* buffer = FindOrWarn(id, "a read of buffer {}, which is not set up: skipped");
+  if (buffer == nullptr) return false;
   uint64_t bytes = 0;
   return ReadPackets(*buffer, limits, bytes);
 }
@@ -631,10 +588,8 @@ Result<bool> Session::ReadAllBuffers(std::optional<uint64_t> max_bytes, Reach re
   uint64_t bytes = 0;
   if (session) read_sessions_.insert(*session);
   for (SessionBuffer* buffer : BuffersInOrder(reach, session)) {
-    RS_ASSIGN_OR_RETURN(
-        const bool limited,
-        ReadPackets(*buffer, {.max_packets = {}, .max_bytes = max_bytes, .as_in_trace = true},
-                    bytes));
+    RS_ASSIGN_OR_RETURN(const bool limited,
+                        ReadPackets(*buffer, {.max_bytes = max_bytes, .as_in_trace = true}, bytes));
     if (limited) return true;
   }
   listeners_.Call(&ReplayListener::OnAllRead, *this, session);
@@ -649,12 +604,8 @@ void Session::AddStatistics(Reach reach, std::optional<uint64_t> session) {
 }
 
 Status Session::ReadClone(BufferId id) {
-  SessionBuffer* buffer = FindOpenBuffer(id);
-  if (buffer == nullptr) {
-    if (IsOutOfView(id)) return {};
-    WarnOnce("clone", fmt::format("a clone of buffer {}, which is not set up: skipped", Raw(id)));
-    return {};
-  }
+  SessionBuffer* buffer = FindOrWarn(id, kNoBufferToClone);
+  if (buffer == nullptr) return {};
   const auto clone = buffer->engine->Clone();
   if (!clone) return InBuffer(id, clone.error());
   listeners_.Call(&ReplayListener::OnCloneBegun, *buffer);
@@ -682,8 +633,8 @@ Status Session::DrainBuffer(SessionBuffer& buffer) {
 Status Session::EndLog() {
   for (const auto& [id, buffer] : buffers_)
     RS_RETURN_IF_ERROR(CheckEngineAtEnd(id, *buffer.engine));
-  counts_.Finish();
-  counts_.Fill(stats_);
+  flushes_.Finish();
+  CountService();
   return listeners_.Call(&ReplayListener::OnLogEnd, *this);
 }
 
@@ -693,56 +644,34 @@ Status Session::Drain() {
   return {};
 }
 
-void Session::Register(const DataSourceRegistered& source) {
-  if (source.protovm_program.empty())
-    programs_.erase({source.producer, source.name});
-  else
-    programs_[{source.producer, source.name}] = source.protovm_program;
-}
-
 /// Sets up the VM of a data source instance, if it has a program, as the service does.
 Status Session::SetUpSource(const DataSourceSetUp& source) {
   if (!options_.run_programs) return {};
-  const auto program = programs_.find({source.producer, source.name});
-  const Bytes encoded = program == programs_.end() ? Bytes() : wire::AsBytes(program->second);
+  const std::string* const program = FindIn(programs_, {source.producer, source.name});
+  const protovm::VmSetUp found = protovm::VmSetUpOf(
+      program == nullptr ? Bytes() : wire::AsBytes(*program), wire::AsBytes(source.config));
   using SetUpKind = protovm::VmSetUp::Kind;
-  const protovm::VmSetUp found = protovm::VmSetUpOf(encoded, wire::AsBytes(source.config));
-  const char* lacks = nullptr;
-  switch (found.kind) {
-    case SetUpKind::kNone:
-      return {};
-    case SetUpKind::kNoConfig:
-      lacks = "a program (ProtoVM), but its config has no protovm_config";
-      break;
-    case SetUpKind::kNoProgram:
-      lacks = "a protovm_config, but its descriptor has no program (ProtoVM)";
-      break;
-    case SetUpKind::kNoLimit:
-      lacks = "a protovm_config without memory_limit_kb";
-      break;
-    case SetUpKind::kComplete:
-      return SetUpProgram({.buffer = source.target_buffer,
-                           .producer = source.producer,
-                           .data_source = source.name,
-                           .program = program->second,
-                           .memory_limit_kb = found.memory_limit_kb});
-  }
-  WarnOnce("protovm", fmt::format("data source '{}' has {}: no state is kept for it, as the "
-                                  "service does",
-                                  source.name, lacks));
+  if (found.kind == SetUpKind::kNone) return {};
+  if (found.kind == SetUpKind::kComplete)
+    return SetUpProgram({.buffer = source.target_buffer,
+                         .producer = source.producer,
+                         .data_source = source.name,
+                         .program = *program,
+                         .memory_limit_kb = found.memory_limit_kb});
+  WarnOnce("data source '{}' has {}: no state is kept for it, as the service does", source.name,
+           found.kind == SetUpKind::kNoConfig
+               ? "a program (ProtoVM), but its config has no protovm_config"
+           : found.kind == SetUpKind::kNoProgram
+               ? "a protovm_config, but its descriptor has no program (ProtoVM)"
+               : "a protovm_config without memory_limit_kb");
   return {};
 }
 
 Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
   if (!options_.run_programs) return {};
-  SessionBuffer* buffer = FindOpenBuffer(setup.buffer);
-  if (buffer == nullptr) {
-    if (!IsOutOfView(setup.buffer))
-      WarnOnce("protovm_buffer",
-               fmt::format("a program (ProtoVM) for buffer {}, which is not set up: skipped",
-                           Raw(setup.buffer)));
-    return {};
-  }
+  SessionBuffer* buffer =
+      FindOrWarn(setup.buffer, "a program (ProtoVM) for buffer {}, which is not set up: skipped");
+  if (buffer == nullptr) return {};
   auto* const runner = dynamic_cast<ProgramRunner*>(buffer->engine.get());
   if (runner != nullptr && runner->SetUpProgram({.data_source = setup.data_source,
                                                  .program = wire::AsBytes(setup.program),
@@ -768,10 +697,8 @@ Status Session::SetUpProgram(const ProtoVmSetUp& setup) {
     }
   }
   if (buffer->vms == nullptr) {
-    WarnOnce("protovm_engine",
-             fmt::format("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no "
-                         "states",
-                         setup.data_source, Raw(setup.buffer), buffer->info->name));
+    WarnOnce("data source '{}' has a program (ProtoVM), but buffer {} ({}) keeps no states",
+             setup.data_source, Raw(setup.buffer), buffer->info->name);
     return {};
   }
   if (buffer->vms->SetUp(setup.data_source, wire::AsBytes(setup.program), setup.memory_limit_kb,

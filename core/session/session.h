@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,23 +31,6 @@
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
-
-/// Counters of the service's sessions, data sources and flushes, whatever becomes of the buffers: a
-/// part of TraceStats.
-class ServiceCounts {
- public:
-  void Apply(const Op& op);
-  /// The log is at its end.
-  void Finish() { flushes_.Finish(); }
-  /// Puts the counts into their places.
-  void Fill(ServiceStats& stats) const;
-
- private:
-  FlushTracker flushes_;
-  std::set<std::pair<ProducerId, std::string>> data_sources_;  // registered
-  uint64_t last_instance_ = 0;                                 // of a data source
-  uint64_t sessions_ = 0;                                      // open
-};
 
 /// Returns the order in which the service goes through the writers of a buffer: that of an
 /// open-addressing hash table without deletions, whose key is producer << 16 | writer and whose
@@ -82,7 +66,8 @@ class VmFeed : public EngineObserver {
   explicit VmFeed(const LogMoment& now) : now_(now) {}
 
   /// @param buffer with programs; must outlive this, or be replaced before; nullptr if none
-  void FeedTo(SessionBuffer* buffer);
+  void FeedTo(SessionBuffer* buffer) { fed_buffer_ = buffer; }
+  bool wants_overwritten_packets() const override { return fed_buffer_ != nullptr; }
   void OnPacketOverwritten(const Packet& packet) override { Feed(packet); }
 
  protected:
@@ -247,7 +232,7 @@ class Session {
   Session(Options options, ReplayListeners listeners)
       : options_(std::move(options)),
         listeners_(std::move(listeners)),
-        is_observed_(listeners_.WantBufferEvents()) {}
+        is_observed_(listeners_.Any(&ReplayListener::WantsBufferEvents)) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -303,7 +288,6 @@ class Session {
  private:
   Status SetUpBuffer(const BufferSetUp& setup);
   Result<std::unique_ptr<Engine>> MakeEngine(const SessionBuffer& buffer) const;
-  void Register(const DataSourceRegistered& source);
   Status SetUpSource(const DataSourceSetUp& source);
   Status SetUpProgram(const ProtoVmSetUp& setup);
   Status BeginFirstPass(const SessionBuffer& read, bool is_taken, uint64_t& bytes);
@@ -314,18 +298,27 @@ class Session {
   /// that is replayed.
   bool IsOutOfView(BufferId id) const;
   Status ApplyCommit(const Commit& commit);
-  void RefuseRequest(const Commit& commit);
   Status ApplyPatches(const Commit& commit);
   Status ApplyChunk(const Commit& commit, const ServiceAccess::Producer* producer,
                     const ChunkToMove& chunk);
   Status ApplyPatch(ProducerId producer, const ChunkToPatch& patch);
   SessionBuffer* FindOpenBuffer(BufferId id);
+  /// As FindOpenBuffer. Warns if the buffer is not set up. @param warning with {} for its id
+  SessionBuffer* FindOrWarn(BufferId id, fmt::format_string<uint16_t> warning);
   std::vector<SessionBuffer*> BuffersInOrder(Reach reach, std::optional<uint64_t> session);
   void CountBuffers();
+  void CountService();
   Result<bool> ReadPackets(SessionBuffer& buffer, const ReadLimits& limits, uint64_t& bytes);
   SessionPacket Judge(const SessionBuffer& buffer, const Packet& packet, SequenceIds& ids);
   Status DrainBuffer(SessionBuffer& buffer);
-  void WarnOnce(const char* kind, const std::string& text);
+  /// Warns, unless it did so in these words before.
+  template <typename... Arguments>
+  void WarnOnce(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    const fmt::string_view words = text;
+    if (warned_.emplace(words.data(), words.size()).second)
+      listeners_.Call(&ReplayListener::OnWarning,
+                      fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
 
   Options options_;
   const ReplayListeners listeners_;
@@ -344,12 +337,13 @@ class Session {
   /// under 0.
   std::map<uint64_t, uint64_t> clone_buffers_;
   ServiceStats stats_;
-  ServiceCounts counts_;
+  FlushTracker flushes_;
+  uint64_t sessions_ = 0;  // open, of the service
   CommitRequestParser parser_;
   std::vector<Patch> patches_;  // scratch
-  std::set<std::string> warned_;
+  std::set<std::string_view> warned_;
   uint32_t buffers_set_up_ = 0;
-  /// Programs of the data sources that have one.
+  /// The registered data sources, with their programs; empty: it has none.
   std::map<std::pair<ProducerId, std::string>, std::string> programs_;
 };
 

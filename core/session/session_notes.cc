@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -43,13 +44,12 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
   now_ns_ = moment.time_ns;
   if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
     Producer& producer = producers_[connected->producer];
-    std::vector<std::pair<std::string, uint64_t>> before = std::move(producer.before);
-    if (!producer.name.empty() && op.time_ns) before.emplace_back(producer.name, *op.time_ns);
-    producer = {};
-    producer.name = connected->name;
-    producer.smb_size = connected->smb_size;
-    producer.pid = connected->pid;
-    producer.before = std::move(before);
+    if (!producer.name.empty() && op.time_ns)
+      producer.before.emplace_back(producer.name, *op.time_ns);
+    producer = {.name = connected->name,
+                .smb_size = connected->smb_size,
+                .pid = connected->pid,
+                .before = std::move(producer.before)};
   }
   if (const auto* writer = std::get_if<WriterRegistered>(&op.body)) {
     Sequence& sequence = sequences_[{writer->producer, writer->writer}];
@@ -73,8 +73,8 @@ void SessionNotes::OnRecord(const Op& op, const LogMoment& moment) {
   }
   if (const auto* started = std::get_if<DataSourceStarted>(&op.body)) {
     Producer& producer = producers_[started->producer];
-    if (const auto of = producer.instances.find(started->instance); of != producer.instances.end())
-      producer.without_writer[of->second.first].insert(of->second.second);
+    if (const auto* const of = FindIn(producer.instances, started->instance))
+      producer.without_writer[of->first].insert(of->second);
   }
 }
 
@@ -101,54 +101,58 @@ Status SessionNotes::OnPacket(const SessionPacket& packet) {
   return {};
 }
 
+const SessionNotes::Producer& SessionNotes::Of(ProducerId producer) const {
+  static const Producer kUnknown;
+  const Producer* const found = FindIn(producers_, producer);
+  return found == nullptr ? kUnknown : *found;
+}
+
+const SessionNotes::Sequence& SessionNotes::Of(SequenceKey sequence) const {
+  static const Sequence kUnknown;
+  const Sequence* const found = sequences_.Find(sequence);
+  return found == nullptr ? kUnknown : *found;
+}
+
 std::string SessionNotes::ProducerOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {
-  const auto producer = producers_.find(sequence.producer);
-  if (producer == producers_.end()) return "";
-  const Sequence* const of = sequences_.Find(sequence);
-  const std::optional<uint64_t> from_ns = at_ns || of == nullptr ? at_ns : of->first_ns;
+  const std::optional<uint64_t> from_ns = at_ns ? at_ns : Of(sequence).first_ns;
+  const Producer& producer = Of(sequence.producer);
   std::string names;
-  for (const auto& [name, until_ns] : producer->second.before) {
+  for (const auto& [name, until_ns] : producer.before) {
     if (!from_ns || *from_ns >= until_ns) continue;
     if (at_ns) return name;
     names += name + ", then ";
   }
-  return names + producer->second.name;
+  return names + producer.name;
 }
 
 std::optional<uint64_t> SessionNotes::GivenAgainAt(SequenceKey sequence) const {
-  const Sequence* const of = sequences_.Find(sequence);
-  if (of != nullptr && of->again_ns) return of->again_ns;
-  const auto producer = producers_.find(sequence.producer);
-  return producer == producers_.end() || producer->second.before.empty()
-             ? std::nullopt
-             : std::optional(producer->second.before.back().second);
+  const auto& before = Of(sequence.producer).before;
+  const std::optional<uint64_t> again_ns = Of(sequence).again_ns;
+  return again_ns || before.empty() ? again_ns : before.back().second;
 }
 
 int32_t SessionNotes::PidOf(SequenceKey sequence) const {
-  const auto producer = producers_.find(sequence.producer);
-  if (producer == producers_.end()) return 0;
+  const Producer& producer = Of(sequence.producer);
   // Chromium's processes connect through the browser, with its pid, and have their own in the name.
   constexpr std::string_view kChromium = "org.chromium-";
-  const std::string& name = producer->second.name;
-  int32_t pid = producer->second.pid;
+  const std::string& name = producer.name;
+  int32_t pid = producer.pid;
   if (name.starts_with(kChromium))
     std::from_chars(name.data() + kChromium.size(), name.data() + name.size(), pid);
   return std::max(pid, 0);
 }
 
 std::set<std::string> SessionNotes::SourcesOf(ProducerId producer, BufferId buffer) const {
-  const auto of = producers_.find(producer);
-  if (of == producers_.end()) return {};
-  const auto sources = of->second.sources.find(buffer);
-  return sources == of->second.sources.end() ? std::set<std::string>() : sources->second;
+  const std::set<std::string>* const sources = FindIn(Of(producer).sources, buffer);
+  return sources == nullptr ? std::set<std::string>() : *sources;
 }
 
 std::string SessionNotes::SourceOf(SequenceKey sequence, BufferId buffer) const {
   std::set<std::string> sources = SourcesOf(sequence.producer, buffer);
-  const Sequence* const of = sequences_.Find(sequence);
+  const Sequence& of = Of(sequence);
+  if (sources.size() > 1 && !of.source.empty()) return of.source;
   // If there are several, the events of the kernel are known by their content.
-  const bool is_ftrace = of != nullptr && of->content == proto::TracePacket::kFtraceEvents;
-  if (sources.size() > 1 && of != nullptr && !of->source.empty()) return of->source;
+  const bool is_ftrace = of.content == proto::TracePacket::kFtraceEvents;
   if (sources.size() > 1 && sources.erase(kFtraceSource) > 0 && is_ftrace) return kFtraceSource;
   return sources.size() == 1 ? *sources.begin() : "";
 }
@@ -158,11 +162,6 @@ std::set<std::string> SessionNotes::UnknownSources() const {
   if (!registered_.empty())  // else the log does not have them
     std::ranges::set_difference(asked_, registered_, std::inserter(unknown, unknown.end()));
   return unknown;
-}
-
-std::string SessionNotes::ThreadOf(SequenceKey sequence) const {
-  const Sequence* const found = sequences_.Find(sequence);
-  return found == nullptr ? "" : found->thread;
 }
 
 std::string SessionNotes::WriterOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {
@@ -181,21 +180,11 @@ std::string SessionNotes::NameOf(SequenceKey sequence, std::optional<uint64_t> a
 }
 
 std::string SessionNotes::NameOf(BufferId buffer) const {
-  const auto found = buffers_.find(buffer);
-  return found == buffers_.end() ? fmt::format("buffer {}", Raw(buffer))
-                                 : fmt::format("buffers[{}]", found->second);
+  const uint32_t* const index = FindIn(buffers_, buffer);
+  return index == nullptr ? fmt::format("buffer {}", Raw(buffer))
+                          : fmt::format("buffers[{}]", *index);
 }
 
 void SessionNotes::OnBufferSetUp(SessionBuffer& buffer) { buffers_[buffer.id] = buffer.index; }
-
-uint32_t SessionNotes::TraceIdOf(SequenceKey sequence) const {
-  const Sequence* const found = sequences_.Find(sequence);
-  return found == nullptr ? 0 : found->trace_id;
-}
-
-std::optional<uint64_t> SessionNotes::SharedMemoryOf(SequenceKey sequence) const {
-  const auto producer = producers_.find(sequence.producer);
-  return producer == producers_.end() ? std::nullopt : producer->second.smb_size;
-}
 
 }  // namespace ringscope

@@ -57,7 +57,7 @@ class SessionNotes : public ReplayListener {
   int32_t PidOf(SequenceKey sequence) const;
   /// Name of the sequence's thread, as one of its first packets has it, read or not; empty: not
   /// known.
-  std::string ThreadOf(SequenceKey sequence) const;
+  std::string ThreadOf(SequenceKey sequence) const { return Of(sequence).thread; }
   /// "demo-app/appbin": the sequence's producer and thread, as far as they are known and differ.
   /// Fit for a terminal.
   std::string WriterOf(SequenceKey sequence, std::optional<uint64_t> at_ns = {}) const;
@@ -69,7 +69,7 @@ class SessionNotes : public ReplayListener {
   /// log's id: "buffer 77".
   std::string NameOf(BufferId buffer) const;
   /// The sequence's trusted_packet_sequence_id in the trace; 0: none of its packets was read.
-  uint32_t TraceIdOf(SequenceKey sequence) const;
+  uint32_t TraceIdOf(SequenceKey sequence) const { return Of(sequence).trace_id; }
   /// Names of the producer's data sources that were set up to write to the buffer.
   std::set<std::string> SourcesOf(ProducerId producer, BufferId buffer) const;
   /// Name of the data source that the sequence writes for: the only one of its producer in the
@@ -81,7 +81,9 @@ class SessionNotes : public ReplayListener {
   /// Names of data sources that producers registered.
   const std::set<std::string>& registered() const { return registered_; }
   /// Bytes of the shared memory of the sequence's producer.
-  std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const;
+  std::optional<uint64_t> SharedMemoryOf(SequenceKey sequence) const {
+    return Of(sequence.producer).smb_size;
+  }
   const SessionClock& clock() const { return clock_; }
   uint64_t start_ns() const { return clock_.start_ns(); }
 
@@ -94,18 +96,23 @@ class SessionNotes : public ReplayListener {
     std::map<BufferId, std::set<std::string>> without_writer;  // of `sources`, once started
     int32_t pid = 0;
     /// Names of others that had the id before, and when the next one got it.
-    std::vector<std::pair<std::string, uint64_t>> before = {};
+    std::vector<std::pair<std::string, uint64_t>> before;
   };
   struct Sequence {
     std::string thread;
-    std::optional<uint64_t> first_ns = {};  // its first chunk
-    std::string source;                     // as the order of starts and writers shows it
+    std::optional<uint64_t> first_ns;  // its first chunk
+    std::string source;                // as the order of starts and writers shows it
     bool is_registered = false;
-    std::optional<uint64_t> again_ns = {};  // its writer's id was given out again
+    std::optional<uint64_t> again_ns;  // its writer's id was given out again
     uint32_t trace_id = 0;
     uint32_t chunks = 0;   // looked at for names
     uint32_t content = 0;  // of its first packet with any; see PacketFacts
   };
+
+  /// Empty for one that is not known.
+  const Producer& Of(ProducerId producer) const;
+  const Sequence& Of(SequenceKey sequence) const;
+
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;
   std::map<BufferId, uint32_t> buffers_;      // their index in the config

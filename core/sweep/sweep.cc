@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/lookup.h"
-#include "core/engine/zeroed_storage.h"
+#include "core/engine/payload_store.h"
 
 namespace ringscope {
 namespace {

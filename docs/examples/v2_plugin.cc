@@ -146,10 +146,10 @@ void* Create(const ringscope_config* config) {
   auto buffer = std::make_unique<Buffer>();
   if (config->observer != nullptr) buffer->reporter = std::make_unique<Reporter>(*config->observer);
   const bool discards = config->policy == RINGSCOPE_POLICY_DISCARD;
-  auto engine =
-      CreateV2Engine(kV58, {.size = config->size,
-                            .policy = discards ? FillPolicy::kDiscard : FillPolicy::kRingBuffer,
-                            .observer = buffer->reporter.get()});
+  auto engine = CreateV2Engine(RulesOf(58),
+                               {.size = config->size,
+                                .policy = discards ? FillPolicy::kDiscard : FillPolicy::kRingBuffer,
+                                .observer = buffer->reporter.get()});
   return Give(std::move(buffer), std::move(engine), *config);
 }
 

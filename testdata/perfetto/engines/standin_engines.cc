@@ -1,7 +1,5 @@
 // ringscope's own engines behind the stand-in's buffers.
 
-#include <map>
-
 #include "core/engine/engine.h"
 #include "core/engine/v2_engine.h"
 #include "src/tracing/service/standin_store.h"
@@ -114,9 +112,9 @@ std::unique_ptr<Store> MakeStore(int release, size_t size, bool discards) {
   const EngineConfig config{.size = size,
                             .policy = discards ? FillPolicy::kDiscard : FillPolicy::kRingBuffer,
                             .observer = nullptr};
-  static const std::map<int, V2Rules> kRules = {
-      {54, kV54}, {55, kV55}, {56, kV56}, {57, kV57}, {58, kV58}};
-  auto engine = release == 0 ? CreateV1Engine(config) : CreateV2Engine(kRules.at(release), config);
+  auto engine = release == 0
+                    ? CreateV1Engine(config)
+                    : CreateV2Engine(RulesOf(static_cast<uint32_t>(release)), config);
   if (!engine) return nullptr;
   return std::make_unique<EngineStore>(std::move(*engine));
 }
