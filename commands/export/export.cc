@@ -43,7 +43,6 @@ Result<ExitCode> RunExport(const ExportArgs& args, SessionReader& sessions, Cont
     ReplayRun run(context, sessions, args.choices);
     run.AddSink(sink.gaps());
     run.AddSink(sink);
-    run.AddListener(sink.lives());
     run.AddListener(sink);
     run.AddListener(sink.gaps());
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());

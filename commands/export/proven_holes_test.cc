@@ -16,7 +16,7 @@
 #include "commands/testing/memory_run.h"
 #include "commands/testing/track_reader.h"
 #include "core/base/text.h"
-#include "core/gaps/stale_packets.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/session/session_notes.h"
 #include "formats/testing/files.h"
 #include "formats/testing/testdata.h"
@@ -48,7 +48,7 @@ class AllPackets : public ReplayListener, public LedgerSink {
   void OnChunkWritten(BufferId buffer, WrittenCommit& commit) override {
     const ChunkName chunk{commit.commit().sequence, commit.commit().chunk};
     clocks_.AddChunk(buffer, commit, 0, now_,
-                     [&](size_t fragment, const PacketFacts&, Bytes, Bytes, auto time_ns) {
+                     [&](size_t fragment, const auto& /*packet*/, auto time_ns) {
                        if (time_ns) times_[{chunk.Packed(), fragment}] = *time_ns;
                      });
   }

@@ -117,8 +117,9 @@ void ListFields(JsonFieldWriter& io, const AbortFacts& abort) {
 void ListFields(JsonFieldWriter& io, const FtraceCpuLosses& cpu) {
   io("cpu", cpu.cpu, "bundles", cpu.bundles, "bundles_after_loss", cpu.bundles_after_loss,
      "first_loss_ns", cpu.first_loss_ns, "last_loss_ns", cpu.last_loss_ns, "overrun",
-     cpu.Rise(FtraceCounter::kOverrun), "commit_overrun", cpu.Rise(FtraceCounter::kCommitOverrun),
-     "dropped_events", cpu.Rise(FtraceCounter::kDroppedEvents));
+     cpu[FtraceCounter::kOverrun].delta(), "commit_overrun",
+     cpu[FtraceCounter::kCommitOverrun].delta(), "dropped_events",
+     cpu[FtraceCounter::kDroppedEvents].delta());
 }
 
 void ListFields(JsonFieldWriter& io, const LossCount& counted) {
@@ -210,7 +211,7 @@ Json GapJson(const Gap& gap, const ShownGaps& selection) {
   json["title"] = selection.notes.NameOf(gap.sequence, at_ns);
   json["remedy"] = RemedyOf(gap, selection.examination.remedies);
   Json& names = json["names"] = Json::array();  // what packets of a content are about
-  for (const KindCount& kind : gap.kinds)
+  for (const ContentCount& kind : gap.kinds)
     names.push_back({{"kind", ContentName(kind.content)},
                      {"name", selection.kinds.NameOf(kind.kind)},
                      {"packets", kind.count.packets},

@@ -428,9 +428,9 @@ class GapsText {
                                                     SpanText(notes_, cpu.first_loss_ns,
                                                              cpu.last_loss_ns, " and up to "))
                                       : "",
-                    number(cpu.Rise(FtraceCounter::kOverrun)),
-                    number(cpu.Rise(FtraceCounter::kCommitOverrun)),
-                    number(cpu.Rise(FtraceCounter::kDroppedEvents)));
+                    number(cpu[FtraceCounter::kOverrun].delta()),
+                    number(cpu[FtraceCounter::kCommitOverrun].delta()),
+                    number(cpu[FtraceCounter::kDroppedEvents].delta()));
               });
   }
 

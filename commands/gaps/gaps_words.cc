@@ -99,7 +99,7 @@ std::string BlamePart(const Gap& gap, const GapBlame& blame, const SessionNotes&
 /// Names of what the packets of a content are about; may be empty.
 std::string KindsText(const Gap& gap, const ContentCount& content, const PacketKinds& kinds) {
   SharesOf parts;
-  for (const KindCount& kind : gap.kinds)
+  for (const ContentCount& kind : gap.kinds)
     if (kind.content == content.content)
       parts.emplace_back(kinds.NameOf(kind.kind), kind.count.packets);
   if (!parts.empty() && parts.front().second == content.count.packets) return parts.front().first;

@@ -14,9 +14,10 @@ void ListFields(JsonFieldWriter& io, const PatchTally& patches) {
      patches.refused);
 }
 
-void ListTally(JsonFieldWriter& io, const FateTally& packets) {
+void ListTally(JsonFieldWriter& io, const FateCounts& packets) {
   io.Object("packets", [&](auto& fates) {
-    for (const auto& [fate, count] : packets) fates(Name(fate), count);
+    for (const FateRow& row : kEnumRows<Fate>)
+      if (packets[row.value].packets > 0) fates(row.name, packets[row.value]);
   });
 }
 
@@ -128,12 +129,8 @@ void GraphReport::Take(std::vector<SequenceGraph> all) {
   sequences = graphs.size();
   for (const SequenceGraph& graph : graphs) {
     with_losses += graph.lost().packets > 0 ? 1 : 0;
-    const auto of = [&](Fate fate) {
-      const auto found = graph.packets.find(fate);
-      return found == graph.packets.end() ? 0 : found->second.packets;
-    };
-    waiting += of(Fate::kStalled);
-    unread += of(Fate::kReadable);
+    waiting += graph.packets[Fate::kStalled].packets;
+    unread += graph.packets[Fate::kReadable].packets;
     bool is_flagged = false;
     for (const GraphItem& item : graph.items) {
       if (const auto* const gap = std::get_if<ChunkGap>(&item)) {

@@ -17,7 +17,7 @@ namespace ringscope {
 // The parts of a chunk graph in words, as all its outputs use them.
 
 /// "772 packets: 31 read, 741 overwritten"; "no packets".
-std::string PacketsText(const FateTally& packets);
+std::string PacketsText(const FateCounts& packets);
 
 /// One line of a graph: a chunk, a run of chunks, or ids without a chunk.
 struct GraphRow {

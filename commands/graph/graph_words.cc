@@ -19,15 +19,11 @@ std::string AtText(const LogMoment& moment, std::optional<uint64_t> start_ns) {
   return fmt::format("{}.{:06} s", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
 }
 
-uint64_t PacketsOf(const ChunkSums& sums, Fate fate) {
-  const auto found = sums.packets.find(fate);
-  return found == sums.packets.end() ? 0 : found->second.packets;
-}
-
 /// @param fate of the chunk, or of all chunks of a run
 Tone ToneOf(ChunkFate fate, const ChunkSums& sums) {
-  const bool is_folded = fate == ChunkFate::kOverwritten && PacketsOf(sums, Fate::kFolded) > 0 &&
-                         PacketsOf(sums, Fate::kOverwritten) == 0;
+  const bool is_folded = fate == ChunkFate::kOverwritten &&
+                         sums.packets[Fate::kFolded].packets > 0 &&
+                         sums.packets[Fate::kOverwritten].packets == 0;
   return is_folded ? Tone::kFolded : RowOf(fate).tone;
 }
 
@@ -44,7 +40,7 @@ class Remarks {
   /// Adds the sums that chunks and runs share. `own` adds those that only one of them has.
   template <typename AddOwn>
   void AddSums(const ChunkSums& sums, const AddOwn& own) {
-    AddCount(PacketsOf(sums, Fate::kFolded), "packet", " folded into a state (ProtoVM)");
+    AddCount(sums.packets[Fate::kFolded].packets, "packet", " folded into a state (ProtoVM)");
     AddCount(sums.patches.late, "patch", " too late");
     AddCount(sums.patches.missed, "patch", " missed");
     AddCount(sums.patches.refused, "patch", " outside of the chunk");
@@ -173,19 +169,19 @@ GraphRow RowOf(const ChunkGap& gap, std::optional<uint64_t>) {
 
 }  // namespace
 
-std::string PacketsText(const FateTally& packets) {
+std::string PacketsText(const FateCounts& packets) {
   std::vector<std::string> parts;
   uint64_t total = 0;
-  for (const auto& [fate, count] : packets) {
-    if (count.packets == 0 || fate == Fate::kWriterDropped) continue;
-    total += count.packets;
-    parts.push_back(WithCommas(count.packets) + " " + FateText(fate));
+  for (const FateRow& row : kEnumRows<Fate>) {
+    const uint64_t count = packets[row.value].packets;
+    if (count == 0 || row.value == Fate::kWriterDropped) continue;
+    total += count;
+    parts.push_back(WithCommas(count) + " " + FateText(row.value));
   }
-  const auto dropped = packets.find(Fate::kWriterDropped);
-  const std::string places = dropped == packets.end()
-                                 ? ""
-                                 : fmt::format("; its writer dropped packets at {}",
-                                               Count(dropped->second.packets, "place"));
+  const std::string places =
+      packets.places() == 0
+          ? ""
+          : fmt::format("; its writer dropped packets at {}", Count(packets.places(), "place"));
   if (total == 0) return "no packets" + places;
   if (parts.size() == 1)
     return Count(total, "packet") + parts.front().substr(parts.front().find(' ')) + places;

@@ -3,16 +3,57 @@
 #include <algorithm>
 
 #include "core/base/wire.h"
-#include "core/perfetto/packet_facts.h"
+#include "core/perfetto/fields.h"
+#include "core/trace/ftrace_counters.h"
 
 namespace ringscope {
 
-using gaps::GapFinder;
+void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,
+                            std::optional<uint64_t> now_ns, const Visitor& visit) {
+  const ChunkCommit& commit = written.commit();
+  Sequence& sequence = sequences_[{buffer, commit.sequence}];
+  sequence.result.buffer = buffer;
+  sequence.result.sequence = commit.sequence;
+  if (sequence.chunk != commit.chunk) {
+    if (sequence.chunk && commit.chunk != Successor(*sequence.chunk)) {
+      if (Precedes(commit.chunk, *sequence.chunk)) return;  // sent again: it was seen
+      sequence.clocks.LosePackets();
+    }
+    sequence.chunk = commit.chunk;
+    sequence.fragments = 0;
+  }
+  const std::vector<WrittenFragment>& fragments = written.chunk().fragments;
+  for (size_t i = sequence.fragments; i < fragments.size(); ++i) {
+    const WrittenFragment& fragment = fragments[i];
+    const bool begins =
+        fragment.kind == FragmentKind::kWhole || fragment.kind == FragmentKind::kBegin;
+    if (!begins || fragment.size == 0) continue;
+    const WrittenCommit::PacketBeginning& packet = written.PacketAt(i);
+    std::optional<uint64_t> time = sequence.clocks.TimeOf(packet.facts, packet.bytes, clocks_);
+    const std::optional<FtraceMoment> event =
+        packet.facts.content == proto::TracePacket::kFtraceEvents ? FirstFtraceEvent(packet.content)
+                                                                  : std::nullopt;
+    if (event) time = event->time_ns;
+    if (visit) visit(i, packet, time);
+    if (!time || !now_ns) continue;
+    StaleSequence& result = sequence.result;
+    ++result.packets;
+    if (*time < start_ns) continue;
+    const StaleEvent stale{*time, *now_ns > *time ? *now_ns - *time : 0, Raw(commit.chunk),
+                           event ? event->cpu : std::nullopt};
+    if (stale.delay_ns > result.longest.delay_ns) result.longest = stale;
+    if (stale.delay_ns <= kStaleNs) continue;
+    ++result.stale;
+    if (result.events.size() < StaleSequence::kMostListed) result.events.push_back(stale);
+  }
+  sequence.fragments = std::max(sequence.fragments, fragments.size());
+}
 
-GapFinder& GapAnalysis::Of(BufferId id) {
-  std::unique_ptr<GapFinder>& buffer = buffers_[id];
-  if (buffer == nullptr) buffer = std::make_unique<GapFinder>(id, now_, unused_, reported_);
-  return *buffer;
+std::vector<StaleSequence> StalePackets::Result() const {
+  std::vector<StaleSequence> stale;
+  for (const auto& [key, sequence] : sequences_)
+    if (sequence.result.stale > 0) stale.push_back(sequence.result);
+  return stale;
 }
 
 void GapAnalysis::OnRecord(const Op& op, const LogMoment& moment) {
@@ -29,13 +70,12 @@ void GapAnalysis::OnChunkWritten(BufferId id, WrittenCommit& written) {
   Of(id).OnChunk(commit, memory_.AddChunk(commit, written.chunk()));
   const ChunkName chunk{commit.sequence, commit.chunk};
   stale_.AddChunk(id, written, clock_.start_ns(), now_.time_ns,
-                  [&](size_t fragment, const PacketFacts& facts, Bytes content, Bytes packet,
+                  [&](size_t fragment, const WrittenCommit::PacketBeginning& packet,
                       std::optional<uint64_t> time_ns) {
-                    kinds_.Add(id, chunk, fragment, facts, content, packet);
+                    kinds_.Add(id, chunk, fragment, packet.facts, packet.content, packet.bytes);
                     times_.Add(id, chunk, fragment, time_ns);
-                    if (!time_ns) return;
-                    newest_ns_ = std::max(newest_ns_, *time_ns);
-                    ++events_;
+                    report_.newest_ns = std::max(report_.newest_ns, time_ns.value_or(0));
+                    report_.events += time_ns ? 1 : 0;
                   });
 }
 
@@ -43,17 +83,12 @@ void GapAnalysis::OnPacketFate(const PacketAccount& account) {
   last_kind_ = kinds_.Of(account);
   if (account.fate == Fate::kOverwritten) {
     if (account.culprit) ++evictors_[account.culprit->sequence];
-    uint64_t& newest_ns = newest_overwritten_ns_[account.buffer];
+    uint64_t& newest_ns = done_[account.buffer].newest_overwritten_ns;
     newest_ns = std::max(newest_ns, times_.Of(account));
   }
   if (account.written.time_ns && account.fate != Fate::kWriterDropped)
-    over_time_.Add(*account.written.time_ns, IsLoss(account.fate));
+    report_.over_time.Add(*account.written.time_ns, IsLoss(account.fate));
   Of(account.buffer).OnPacketFate(account, last_kind_);
-}
-
-void GapAnalysis::OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) {
-  kinds_.Forget(buffer, sequence, chunk);
-  times_.Forget(buffer, sequence, chunk);
 }
 
 void GapAnalysis::OnReturned(const PacketAccount& account, const SessionPacket& packet) {
@@ -74,24 +109,18 @@ void GapAnalysis::Close(BufferId id) {
 
 GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {
   while (!buffers_.empty()) Close(buffers_.begin()->first);
-  GapReport report;
   for (auto& [id, done] : done_) {
-    BufferGaps& buffer = report.buffers.emplace_back(std::move(done));
+    BufferGaps& buffer = report_.buffers.emplace_back(std::move(done));
     buffer.id = id;
-    buffer.newest_overwritten_ns = newest_overwritten_ns_[id];
-    if (const auto total = totals.find(id); total != totals.end()) buffer.totals = total->second;
+    if (const LedgerTotals* const total = FindIn(totals, id)) buffer.totals = *total;
   }
   for (size_t i = 0; i < evictors_.size(); ++i)
-    report.evictors.push_back({evictors_.At(i).key, evictors_.At(i).value});
-  std::ranges::stable_sort(report.evictors, std::ranges::greater(), &EvictorCount::packets);
-  report.over_time = over_time_;
-  report.wrong_patches = std::move(wrong_patches_);
-  report.reported = reported_.list();
-  report.unlisted_reports = reported_.unlisted();
-  report.stale = stale_.Result();
-  report.newest_ns = newest_ns_;
-  report.events = events_;
-  return report;
+    report_.evictors.push_back({evictors_.At(i).key, evictors_.At(i).value});
+  std::ranges::stable_sort(report_.evictors, std::ranges::greater(), &EvictorCount::packets);
+  report_.reported = reported_.list();
+  report_.unlisted_reports = reported_.unlisted();
+  report_.stale = stale_.Result();
+  return std::move(report_);
 }
 
 }  // namespace ringscope

@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
 #define RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +13,46 @@
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
 #include "core/ledger/packet_values.h"
+#include "core/perfetto/clocks.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope {
+
+/// Compares the packets' own times, or those of their events of ftrace, with those of their
+/// commits. Memory: O(sequences).
+class StalePackets {
+ public:
+  void AddClocks(Bytes snapshot) { clocks_.AddSnapshot(snapshot); }
+  /// A packet's first fragment: its index in its chunk, what is in it, and its time, or that of its
+  /// first event of ftrace, where it is known.
+  using Visitor = std::function<void(size_t fragment, const WrittenCommit::PacketBeginning& packet,
+                                     std::optional<uint64_t> time_ns)>;
+  /// A chunk as it is committed, in the log's order.
+  /// @param start_ns of the session: what is older was not held back in it
+  /// @param visit called with each packet that begins in it and was not seen before
+  void AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,
+                std::optional<uint64_t> now_ns, const Visitor& visit = {});
+  /// Sequences that have stale packets.
+  std::vector<StaleSequence> Result() const;
+
+ private:
+  struct Sequence {
+    StaleSequence result;
+    SequenceClocks clocks;
+    std::optional<ChunkId> chunk;  // the last one
+    size_t fragments = 0;          // of it, that were seen
+  };
+
+  Clocks clocks_;
+  std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;
+};
 
 /// Makes the loss report: folds the ledger's entries and the replay's events into runs of missing
 /// packets, with their causes and remedies. Memory: O(gaps + sequences + chunks held); the lists
 /// have limits, totals are always exact.
 class GapAnalysis : public LedgerSink, public ReplayListener {
  public:
-  /// Gaps, and flagged packets, that are kept one by one.
-  static constexpr size_t kMaxListed = 65536;
   /// Reported losses, and wrong patches, that are kept one by one.
   static constexpr size_t kMaxSigns = 4096;
 
@@ -33,10 +63,14 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   void OnPacketFate(const PacketAccount& account) override;
   void OnReturned(const PacketAccount& account, const SessionPacket& packet) override;
   void OnWrongPatch(BufferId buffer, ChunkName chunk) override {
-    if (wrong_patches_.size() < kMaxSigns) wrong_patches_.push_back({buffer, chunk, now_});
+    if (report_.wrong_patches.size() < kMaxSigns)
+      report_.wrong_patches.push_back({buffer, chunk, now_});
   }
   void OnRepeatedCommit(BufferId buffer) override { Of(buffer).OnRepeatedCommit(); }
-  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override;
+  void OnChunkForgotten(BufferId buffer, SequenceKey sequence, uint64_t chunk) override {
+    kinds_.Forget(buffer, sequence, chunk);
+    times_.Forget(buffer, sequence, chunk);
+  }
   /// The kind of the packet whose fate was reported last.
   uint32_t last_kind() const { return last_kind_; }
   bool WantsBufferEvents() const override { return true; }
@@ -54,26 +88,26 @@ class GapAnalysis : public LedgerSink, public ReplayListener {
   GapReport Finish(const std::map<BufferId, LedgerTotals>& totals);
 
  private:
-  gaps::GapFinder& Of(BufferId id);
+  gaps::GapFinder& Of(BufferId id) {
+    std::unique_ptr<gaps::GapFinder>& buffer = buffers_[id];
+    if (!buffer) buffer = std::make_unique<gaps::GapFinder>(id, now_, unused_, reported_);
+    return *buffer;
+  }
   void Close(BufferId id);
 
   LogMoment now_;
   SessionClock clock_;
-  gaps::GapFinder::Unused unused_{
-      .gaps = kMaxListed, .flags = kMaxListed, .producer_flags = kMaxListed};
+  gaps::GapFinder::Unused unused_;
   std::map<BufferId, std::unique_ptr<gaps::GapFinder>> buffers_;
   std::map<BufferId, BufferGaps> done_;
+  GapReport report_;
   StalePackets stale_;
   PacketTimes times_;
-  std::map<BufferId, uint64_t> newest_overwritten_ns_;
-  uint64_t newest_ns_ = 0, events_ = 0;  // of the packets that have a time of their own
   KindsOfPackets kinds_;
   uint32_t last_kind_ = 0;
   SequenceMap<uint64_t> evictors_;  // packets that were overwritten for commits of each
-  LossTimeline over_time_;
   ReportedLosses reported_{kMaxSigns};
   SharedMemoryUse memory_;
-  std::vector<WrongPatchAt> wrong_patches_;
   std::string joined_;  // scratch
 };
 

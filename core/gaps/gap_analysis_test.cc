@@ -283,7 +283,7 @@ TEST(Gaps, State_IsMissingUntilTheNextReset) {
   const Gap gap = OnlyGap(report);
   EXPECT_EQ(gap.lost.packets, 2u);
   EXPECT_EQ(gap.state_packets, 1u);
-  EXPECT_EQ(gap.contents, (std::vector<ContentCount>{{11, {2, 2012}}}));
+  EXPECT_EQ(gap.contents, (std::vector<ContentCount>{{11, 0, {2, 2012}}}));
   ASSERT_TRUE(gap.next);
   EXPECT_EQ(gap.next->unusable.count.packets, 4u);  // chunks 3 to 6
   EXPECT_EQ(gap.next->unusable.duration_ns(), 3 * kGapMs);

@@ -1,9 +1,7 @@
 #include "core/gaps/gap_finder.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "core/gaps/gap_report.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
 
@@ -29,9 +27,7 @@ bool IsStalled(Cause cause) {
 
 bool IsFull(Cause cause) { return cause == Cause::kSealed || cause == Cause::kFull; }
 
-/// Kinds of content that are kept one by one.
-constexpr size_t kMaxContents = 32;
-constexpr size_t kMaxKinds = 32;
+constexpr size_t kMaxKinds = 32;  // of a gap's content, or packets, that are kept one by one
 
 /// Adds to the entry with the same key(), or as a new entry if there are less than `most`.
 /// @return the entry, or nullptr
@@ -47,7 +43,19 @@ T* AddCount(std::vector<T>& list, const T& more, size_t most = SIZE_MAX) {
 
 /// Packets of kinds that are too many count as of the last one.
 void AddContent(std::vector<ContentCount>& list, const ContentCount& more) {
-  if (AddCount(list, more, kMaxContents) == nullptr) list.back().count += more.count;
+  if (AddCount(list, more, kMaxKinds) == nullptr) list.back().count += more.count;
+}
+
+/// Adds an entry to a list, unless that is full. @return its number, or kNoDetail
+template <typename T>
+uint32_t AddListed(std::vector<T>& list, T entry, size_t& unused, uint64_t& unlisted) {
+  if (unused == 0) {
+    ++unlisted;
+    return GapTrack::kNoDetail;
+  }
+  --unused;
+  list.push_back(std::move(entry));
+  return static_cast<uint32_t>(list.size() - 1);
 }
 
 template <typename T>
@@ -92,61 +100,49 @@ bool IsNextTo(const GapTrack::Run& run, const PacketAccount& account) {
   return account.first_chunk == run.last.chunk && account.fragment <= run.last.fragment + 1;
 }
 
-constexpr size_t kMaxLossy = 256;
-/// Stalls that the fates of packets may still be reported for.
-constexpr std::ptrdiff_t kRecent = 4;
-
-/// Returns the last stall at this chunk, or the end.
-template <typename Stalls>
-auto FindLast(Stalls& stalls, ChunkName chunk) {
-  return std::find_if(stalls.rbegin(), stalls.rend(),
-                      [&](const Stall& stall) { return stall.chunk == chunk; });
-}
-
 }  // namespace
 
 void GapFinder::OnEvent(const BufferEvent& event) {
-  const SequenceKey key = event.chunk.sequence;
-  if (const auto* committed = event.As<BufferEvent::Committed>()) {
+  Sequence* const sequence = sequences_.Find(event.chunk.sequence);
+  if (sequence != nullptr) sequence->stalls.OnEvent(event);
+  if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
+    ++(sequence == nullptr ? unneeded_patches_ : sequence->missed_patches);
+    if (missed->reason != PatchMiss::kNoSuchChunk || missed->sent.more || sequence == nullptr)
+      return;
+    Stall* const stall = sequence->stalls.FindLossy(event.chunk);
+    if (stall == nullptr || stall->patched) return;
+    const BufferHistory::Entry* const entry = history_.Find(event.chunk);
+    stall->patched = event.at;
+    stall->held_size = entry == nullptr ? 0 : history_.bytes() - entry->start;
+  } else if (sequence == nullptr) {
+    return;  // of no chunk that was committed
+  } else if (const auto* committed = event.As<BufferEvent::Committed>()) {
     const ObservedChunk& state = committed->state;
     history_.AddCommit(*event.at.record, event.chunk, state.outer_size);
-    written_by_[key] += state.outer_size;
+    sequence->written_bytes += state.outer_size;
     written_bytes_ += state.outer_size;
-    Sequence& sequence = sequences_[key];
-    sequence.stalls.OnEvent(event);
-    ++sequence.held;
-    if (sequence.recommits) {
-      sequence.taken_again = event.chunk.chunk;
-      sequence.readmitted = state.consumed() > 0;
+    ++sequence->held;
+    if (sequence->recommits) {
+      sequence->taken_again = event.chunk.chunk;
+      sequence->readmitted = state.consumed() > 0;
     }
   } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
     history_.AddErase();
-    Sequence& sequence = sequences_[key];
-    sequence.stalls.OnEvent(event);
     if (erased->why == Erasure::kOverwritten && erased->state.needs_patch() && under_way_)
-      if (Stall* const stall = sequence.stalls.FindLossy(event.chunk); stall && !stall->newer_size)
+      if (Stall* const stall = sequence->stalls.FindLossy(event.chunk); stall && !stall->newer_size)
         history_.AddNewerData({under_way_->sequence, info_.SpaceOf(*under_way_, written_)}, *stall);
-    if (sequence.held > 0 && --sequence.held == 0) {
-      sequence.emptied = ++emptied_;
-      sequence.emptied_by_loss = erased->why != Erasure::kConsumed;
+    if (sequence->held > 0 && --sequence->held == 0) {
+      sequence->emptied = ++emptied_;
+      sequence->emptied_by_loss = erased->why != Erasure::kConsumed;
     }
   } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
     if (discarded->reason <= DiscardReason::kTooLarge)  // sealed, full, too large
       history_.AddDiscard(*event.at.record, event.chunk, info_.SpaceOf(*under_way_, written_));
-  } else if (const auto* missed = event.As<BufferEvent::PatchMissed>()) {
-    ++missed_patches_[key];
-    if (missed->reason != PatchMiss::kNoSuchChunk || missed->sent.more) return;
-    const BufferHistory::Entry* entry = history_.Find(event.chunk);
-    sequences_[key].stalls.OnLatePatch(event.chunk, event.at,
-                                       entry == nullptr ? 0 : history_.bytes() - entry->start);
-  } else if (event.As<BufferEvent::Rewritten>() != nullptr ||
-             event.As<BufferEvent::Patched>() != nullptr ||
-             event.As<BufferEvent::Stalled>() != nullptr) {
-    sequences_[key].stalls.OnEvent(event);
   }
 }
 
 void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort) {
+  constexpr size_t kMaxJumps = 4096;
   under_way_ = &commit;
   if (buffer_ != nullptr) violations_before_ = buffer_->engine->stats().abi_violations;
   Sequence& sequence = sequences_[commit.sequence];
@@ -161,29 +157,20 @@ void GapFinder::OnChunk(const ChunkCommit& commit, const std::optional<AbortFact
     if (abort->reason != AbortReason::kLargePacket) sequence.dropping_since_ns = now_.time_ns;
   }
   const uint64_t id = sequence.ids.Of(commit.chunk);
-  NoteIds(sequence, id);
+  const bool is_first = sequence.committed.runs() == 0;
+  const bool jumps = !is_first && id > sequence.ids.newest() + 1;
+  if (jumps && sequence.jumps.size() < kMaxJumps)
+    sequence.jumps.push_back({.next = id, .before = sequence.newest_at, .at = now_});
+  if (is_first || id > sequence.ids.newest()) sequence.newest_at = now_;
+  uint64_t& first_chunk = sequence.report.first_chunk;
+  first_chunk = is_first ? id : std::min(first_chunk, id);
+  if ((jumps || sequence.emptied_by_loss) && sequence.forgotten_at.size() < kMaxJumps &&
+      IsForgotten(sequence))
+    sequence.forgotten_at.push_back(id);
   sequence.ids.AddNumber(id);
   sequence.recommits = sequence.committed.Contains(id);
   sequence.committed.Insert(id);
   if (!commit.complete) sequence.scraped.Insert(id);
-}
-
-void GapFinder::OnRepeatedCommit() {
-  if (buffer_ == nullptr) return;
-  harmless_recommits_ += buffer_->engine->stats().abi_violations - violations_before_;
-}
-
-void GapFinder::NoteIds(Sequence& sequence, uint64_t chunk) {
-  constexpr size_t kMaxJumps = 4096;
-  const bool is_first = !sequence.first_chunk.has_value();
-  const bool is_newest = is_first || chunk > sequence.ids.newest();
-  const bool jumps = !is_first && chunk > sequence.ids.newest() + 1;
-  if (jumps && sequence.jumps.size() < kMaxJumps)
-    sequence.jumps.push_back({.next = chunk, .before = sequence.newest_at, .at = now_});
-  if (is_newest) sequence.newest_at = now_;
-  sequence.first_chunk = std::min(sequence.first_chunk.value_or(chunk), chunk);
-  if (!(jumps || sequence.emptied_by_loss) || !IsForgotten(sequence)) return;
-  if (sequence.forgotten_at.size() < kMaxJumps) sequence.forgotten_at.push_back(chunk);
 }
 
 /// Returns true if the buffer forgot the sequence: so many others had no chunk left since.
@@ -203,7 +190,7 @@ void GapFinder::OnReadDone() {
   history_.AddRead(now_.record.value_or(0));
   for (const uint32_t index : waiting_) {
     OpenGap& open = gaps_[index];
-    open.needed = std::max(open.needed, history_.bytes() - *open.waiting_start);
+    open.Need(history_.bytes() - *open.waiting_start);
     open.waiting_start.reset();
   }
   waiting_.clear();
@@ -227,9 +214,11 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   }
   sequence.stalls.OnPacketFate(account);
   if (account.fate == Fate::kRead) {
-    sequence.track.AddKept(
-        account, GapTrack::Kind::kRead,
-        account.loss_bits == 0 ? GapTrack::kNoDetail : AddFlag(sequence, account));
+    uint32_t flag = GapTrack::kNoDetail;
+    if (account.loss_bits != 0)
+      flag = sequence.flagged = AddListed(flags_, FlagOf(sequence, account), unused_.flags,
+                                          sequence.report.unlisted_flags);
+    sequence.track.AddKept(account, GapTrack::Kind::kRead, flag);
     sequence.any_read = true;
   } else if (account.fate == Fate::kFolded) {
     // Neither read nor missing: a gap may have such packets in it.
@@ -237,49 +226,37 @@ void GapFinder::OnPacketFate(const PacketAccount& account, uint32_t kind) {
   } else if (!IsLoss(account.fate)) {
     sequence.track.AddKept(account, GapTrack::Kind::kPending, GapTrack::kNoDetail);
     if (account.fate == Fate::kStalled) AddStalled(sequence.report, account);
-  } else if (const uint32_t gap = GapOf(sequence, account); gap != GapTrack::kNoDetail) {
+  } else {
+    uint32_t& gap = sequence.track.AddLost(account).detail;
+    if (gap == GapTrack::kNoDetail)
+      gap = AddListed(gaps_, {}, unused_.gaps, sequence.report.unlisted_gaps);
+    if (gap == GapTrack::kNoDetail) return;
     Fill(gap, account, kind);
     if (account.cause == Cause::kAborted && !gaps_[gap].gap.abort)
       gaps_[gap].gap.abort = sequence.abort;
   }
 }
 
-/// Notes the packet as flagged. @return its number
-uint32_t GapFinder::AddFlag(Sequence& sequence, const PacketAccount& account) {
-  sequence.flagged = GapTrack::kNoDetail;
-  if (unused_.flags == 0) {
-    ++sequence.report.unlisted_flags;
-    return GapTrack::kNoDetail;
-  }
-  --unused_.flags;
-  OpenFlag flag;
-  flag.packet.place = GapPlace::Of(account);
-  flag.packet.loss_bits = account.loss_bits;
-  flag.packet.pass = account.pass;
-  flag.packet.read = account.decided;
-  flag.packet.first_of_sequence = !sequence.any_read;
-  flag.recommitted = sequence.taken_again == IdOf(account.first_chunk);
-  flag.readmitted = flag.recommitted && sequence.readmitted;
-  sequence.flagged = static_cast<uint32_t>(flags_.size());
-  flags_.push_back(flag);
-  return sequence.flagged;
-}
-
-/// The gap that the lost packet belongs to; kNoDetail: it cannot be listed.
-uint32_t GapFinder::GapOf(Sequence& sequence, const PacketAccount& account) {
-  GapTrack::Run& run = sequence.track.AddLost(account);
-  if (run.detail != GapTrack::kNoDetail) return run.detail;
-  if (unused_.gaps == 0) {
-    ++sequence.report.unlisted_gaps;
-    return GapTrack::kNoDetail;
-  }
-  --unused_.gaps;
-  run.detail = static_cast<uint32_t>(gaps_.size());
-  Gap& gap = gaps_.emplace_back().gap;
-  gap.buffer = id_;
-  gap.sequence = account.sequence;
-  gap.first = gap.last = GapPlace::Of(account);
-  return run.detail;
+/// Returns a flagged packet, and why it is flagged unless what precedes it in the log says more.
+FalseFlag GapFinder::FlagOf(const Sequence& sequence, const PacketAccount& account) const {
+  const bool recommitted = sequence.taken_again == IdOf(account.first_chunk);
+  FalseFlag flag;
+  flag.packet = {.place = GapPlace::Of(account),
+                 .loss_bits = account.loss_bits,
+                 .pass = account.pass,
+                 .read = account.decided,
+                 .first_of_sequence = !sequence.any_read,
+                 .unusable = {}};
+  if (info_.flags_first_of_sequence)
+    flag.rule = sequence.any_read ? FlagRule::kV1Again : FlagRule::kV1First;
+  else if (recommitted)
+    flag.rule = sequence.readmitted && info_.flags_readmitted ? FlagRule::kReadmitted
+                                                              : FlagRule::kCameAgain;
+  else if ((account.loss_bits & kLossWriterAbort) != 0)
+    flag.rule = FlagRule::kAbortAhead;
+  else if ((account.loss_bits & kLossReassemblyGap) != 0)
+    flag.rule = FlagRule::kRememberedGap;
+  return flag;
 }
 
 /// Counts a lost packet into its gap.
@@ -288,15 +265,18 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   Gap& gap = open.gap;
   const FateCount count{1, account.size};
   const GapPlace place = GapPlace::Of(account);
-  if (place < gap.first) gap.first = place;
-  if (gap.last < place) gap.last = place;
+  const bool is_first = gap.lost.packets + gap.places == 0;
+  gap.buffer = id_;
+  gap.sequence = account.sequence;
+  gap.first = is_first ? place : std::min(gap.first, place);
+  gap.last = std::max(gap.last, place);
   if (account.fate == Fate::kInvalid) gap.lost_bits |= account.loss_bits;
   gap.last_chunk = std::max(gap.last_chunk, account.last_chunk);
   if (account.fate == Fate::kWriterDropped) {
     ++gap.places;
   } else {
     gap.lost += count;
-    AddContent(gap.contents, {account.facts.content, count});
+    AddContent(gap.contents, {account.facts.content, 0, count});
   }
   if (account.own_fault) gap.own_fault += count;
   AddCount(gap.causes, {account.fate, account.cause, account.own_fault,
@@ -315,10 +295,9 @@ void GapFinder::Fill(uint32_t index, const PacketAccount& account, uint32_t kind
   if (account.fate == Fate::kOverwritten) {
     FillEvicted(index, account);
   } else if (IsFull(account.cause) || account.cause == Cause::kTooLarge) {
-    open.counts_needed = true;
     open.filled |= IsFull(account.cause);
     const BufferHistory::Entry* entry = history_.Find(last);
-    open.needed = std::max(open.needed, entry == nullptr ? history_.bytes() : entry->end());
+    open.Need(entry == nullptr ? history_.bytes() : entry->end());
   }
 }
 
@@ -337,12 +316,9 @@ void GapFinder::FillEvicted(uint32_t index, const PacketAccount& account) {
   }
   const BufferHistory::Entry* chunk = history_.Find(name);
   if (chunk == nullptr || in_vain) return;
-  open.counts_needed = true;
   const uint64_t whole = std::max(account.decided.record, account.written.record).value_or(0);
-  if (const std::optional<uint64_t> bytes = history_.BytesAtReadFrom(whole)) {
-    open.needed = std::max(open.needed, *bytes - std::min(*bytes, chunk->start));
-    return;
-  }
+  if (const std::optional<uint64_t> bytes = history_.BytesAtReadFrom(whole))
+    return open.Need(*bytes - std::min(*bytes, chunk->start));
   if (!open.waiting_start) waiting_.push_back(index);
   open.waiting_start = std::min(open.waiting_start.value_or(UINT64_MAX), chunk->start);
 }
@@ -385,7 +361,7 @@ void GapFinder::Merge(OpenGap& open, const OpenGap& other) {
   gap.own_fault += more.own_fault;
   for (const CauseCount& cause : more.causes) AddCount(gap.causes, cause);
   for (const ContentCount& content : more.contents) AddContent(gap.contents, content);
-  for (const KindCount& kind : more.kinds) AddCount(gap.kinds, kind, kMaxKinds);
+  for (const ContentCount& kind : more.kinds) AddCount(gap.kinds, kind, kMaxKinds);
   for (const LogMoment& moment : {more.written.first, more.written.last}) gap.written.Add(moment);
   for (const LogMoment& moment : {more.decided.first, more.decided.last}) gap.decided.Add(moment);
   for (const EvictorCount& evictor : more.evicted_by) gap.AddEvicted(evictor);
@@ -395,7 +371,6 @@ void GapFinder::Merge(OpenGap& open, const OpenGap& other) {
   if (!gap.abort) gap.abort = more.abort;
   for (const GapBlame& blame : more.blamed) AddCount(gap.blamed, blame, Gap::kMaxBlamed);
   open.needed = std::max(open.needed, other.needed);
-  open.counts_needed |= other.counts_needed;
   open.filled |= other.filled;
   open.read_in_vain |= other.read_in_vain;
   if (other.residence_ns)
@@ -409,17 +384,8 @@ void GapFinder::Finish(BufferGaps& buffer) {
     buffer.sequences.push_back(FinishSequence(sequences_.At(i).key, sequences_.At(i).value));
   std::ranges::sort(buffer.sequences.begin() + first, buffer.sequences.end(), {},
                     &SequenceGaps::sequence);
-  // Patches that no packet of their sequence waited for.
-  uint64_t unneeded_patches = 0;
-  for (size_t i = 0; i < missed_patches_.size(); ++i) {
-    const auto& [key, patches] = missed_patches_.At(i);
-    const auto of = std::ranges::lower_bound(
-        buffer.sequences.begin() + first, buffer.sequences.end(), key, {}, &SequenceGaps::sequence);
-    const bool is_needed = of != buffer.sequences.end() && of->sequence == key && LacksPatch(*of);
-    unneeded_patches += is_needed ? 0 : patches;
-  }
   const auto without = [](uint64_t all, uint64_t some) { return all - std::min(all, some); };
-  buffer.patches_failed += without(counters_.patches_failed, unneeded_patches);
+  buffer.patches_failed += without(counters_.patches_failed, unneeded_patches_);
   buffer.abi_violations += without(counters_.abi_violations, harmless_recommits_);
   buffer.writer_losses += counters_.trace_writer_packet_loss;
   for (size_t i = 0; i < filled_by_.size(); ++i)
@@ -467,6 +433,7 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
     result.gaps.push_back(std::move(open.gap));
   }
   FindMissing(sequence, result);
+  if (!LacksPatch(result)) unneeded_patches_ += sequence.missed_patches;
   if (result.stall && result.stall->at)
     result.stall->went_on = IdOf(sequence.ids.newest()) != result.stall->at->chunk;
   result.stages.unusable = result.unusable.count.packets;
@@ -477,7 +444,6 @@ SequenceGaps GapFinder::FinishSequence(SequenceKey key, Sequence& sequence) {
 /// Finds the chunk ids that no record commits, and how the trace shows it.
 void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) const {
   constexpr size_t kMaxMissing = 4096;
-  result.first_chunk = sequence.first_chunk.value_or(0);
   const std::vector<GapTrack::Run>& runs = sequence.track.runs();
   sequence.committed.VisitHoles([&](uint64_t first, uint64_t last) {
     MissingChunks missing{.first = first, .last = last};
@@ -487,9 +453,7 @@ void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
       ++result.stages[Stage::kUnknown].places;
       return;
     }
-    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
-                                   [&](const Jump& one) { return one.next > last; });
-    if (jump != sequence.jumps.end()) {
+    if (const Jump* const jump = sequence.JumpOver(last)) {
       missing.before = jump->before;
       missing.after = jump->at;
       missing.reported = reported_.Between(jump->before, jump->at, result.sequence);
@@ -512,66 +476,30 @@ void GapFinder::FindMissing(const Sequence& sequence, SequenceGaps& result) cons
   });
 }
 
-void GapFinder::FinishGap(const Sequence& sequence, OpenGap& open) {
-  std::ranges::stable_sort(open.gap.evicted_by, std::ranges::greater(), &EvictorCount::packets);
-  SortBySize(open.gap.causes);
-  std::stable_partition(open.gap.causes.begin(), open.gap.causes.end(),
-                        [](const CauseCount& cause) { return cause.own_fault; });
-  SortBySize(open.gap.contents);
-  SortBySize(open.gap.kinds);
-  std::ranges::stable_sort(open.gap.blamed, {}, [](const GapBlame& blame) {
+void GapFinder::FinishGap(Sequence& sequence, OpenGap& open) {
+  Gap& gap = open.gap;
+  std::ranges::stable_sort(gap.evicted_by, std::ranges::greater(), &EvictorCount::packets);
+  std::ranges::stable_sort(gap.causes, std::ranges::greater(), [](const CauseCount& cause) {
+    return std::pair(cause.own_fault, cause.count.packets);
+  });
+  SortBySize(gap.contents);
+  SortBySize(gap.kinds);
+  std::ranges::stable_sort(gap.blamed, {}, [](const GapBlame& blame) {
     return std::pair(blame.at.record, blame.cause);
   });
-  for (GapBlame& blame : open.gap.blamed)
-    if (IsStalled(blame.cause))
-      if (const Stall* stall = sequence.stalls.FindLossy(*blame.chunk)) blame.stall = *stall;
-  AddRemedies(sequence, open);
-}
-
-/// Returns what was written to the buffer, by sequence, largest first.
-const std::vector<SequenceShare>& GapFinder::FilledBy() {
-  if (!filled_by_.empty()) return filled_by_;
-  for (size_t i = 0; i < written_by_.size(); ++i)
-    filled_by_.push_back({written_by_.At(i).key, written_by_.At(i).value});
-  std::ranges::sort(filled_by_, std::ranges::greater(), [](const SequenceShare& share) {
-    return std::pair(share.bytes, ~share.sequence.Packed());
-  });
-  return filled_by_;
-}
-
-/// Returns the sequence for which most packets were evicted, or which filled most of the buffer, if
-/// that is another one and a third of all.
-std::optional<SequenceKey> GapFinder::SequenceToSeparate(const OpenGap& open) {
-  SequenceShare largest;
-  uint64_t all = 0;
-  if (!open.gap.evicted_by.empty()) {
-    largest = {open.gap.evicted_by.front().sequence, open.gap.evicted_by.front().packets};
-    all = open.gap.evicted();
-  } else if (open.filled && !FilledBy().empty()) {
-    largest = FilledBy().front();
-    all = written_bytes_;
-  }
-  const bool helps = all > 0 && largest.sequence != open.gap.sequence && largest.bytes * 3 >= all;
-  return helps ? std::optional(largest.sequence) : std::nullopt;
-}
-
-void GapFinder::AddRemedies(const Sequence& sequence, OpenGap& open) {
-  Gap& gap = open.gap;
   GapRemedies& remedies = gap.remedies;
-  for (const GapBlame& blame : gap.blamed) {
+  for (GapBlame& blame : gap.blamed) {
     if (!IsStalled(blame.cause)) continue;
+    if (const Stall* stall = sequence.stalls.FindLossy(*blame.chunk)) blame.stall = *stall;
     remedies.no_size_helps |= !blame.stall || !blame.stall->patched;
-    if (!blame.stall || blame.stall->held_size == 0) continue;
-    open.needed = std::max(open.needed, blame.stall->held_size);
-    open.counts_needed = true;
+    if (blame.stall && blame.stall->held_size > 0) open.Need(blame.stall->held_size);
   }
-  if (open.counts_needed) {
+  if (open.needed) {
     // A ring that wraps may leave nearly as much as its largest chunk unused.
-    const uint64_t size = open.needed + (open.filled ? 0 : history_.largest());
-    remedies.buffer_size = PagesUp(size);
-    remedies.held_size = open.needed;
+    remedies.buffer_size = PagesUp(*open.needed + (open.filled ? 0 : history_.largest()));
+    remedies.held_size = *open.needed;
   }
-  if (open.residence_ns && !open.read_in_vain) remedies.read_period_ns = open.residence_ns;
+  if (!open.read_in_vain) remedies.read_period_ns = open.residence_ns;
   remedies.separate = SequenceToSeparate(open);
   // A flush brings the rest of a chunk that its writer still had at the read. Where a commit is
   // missing, or an id was given out again, it brings nothing.
@@ -582,48 +510,46 @@ void GapFinder::AddRemedies(const Sequence& sequence, OpenGap& open) {
                    });
 }
 
-/// Explains why a packet is flagged though nothing before it is missing.
-/// @param before what precedes it in its sequence, or nullptr
-FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
-                             const GapTrack::Run* before) const {
-  FalseFlag result{.packet = flag.packet};
-  if (info_.flags_first_of_sequence) {
-    result.rule = flag.packet.first_of_sequence ? FlagRule::kV1First : FlagRule::kV1Again;
-    return result;
+/// Returns the sequence for which most packets were evicted, or which filled most of the buffer, if
+/// that is another one and a third of all.
+std::optional<SequenceKey> GapFinder::SequenceToSeparate(const OpenGap& open) {
+  SequenceShare largest;
+  uint64_t all = 0;
+  if (!open.gap.evicted_by.empty()) {
+    largest = {open.gap.evicted_by.front().sequence, open.gap.evicted_by.front().packets};
+    all = open.gap.evicted();
+  } else if (open.filled && written_bytes_ > 0) {
+    if (filled_by_.empty()) {
+      for (size_t i = 0; i < sequences_.size(); ++i)
+        if (const auto& [key, writer] = sequences_.At(i); writer.written_bytes > 0)
+          filled_by_.push_back({key, writer.written_bytes});
+      std::ranges::sort(filled_by_, std::ranges::greater(), [](const SequenceShare& share) {
+        return std::pair(share.bytes, ~share.sequence.Packed());
+      });
+    }
+    largest = filled_by_.front();
+    all = written_bytes_;
   }
-  if (flag.readmitted && info_.flags_readmitted) {
-    result.rule = FlagRule::kReadmitted;
-    return result;
-  }
-  if (sequence.folded.ContainsAny(before == nullptr ? 0 : before->last_chunk,
-                                  flag.packet.place.chunk)) {
-    result.rule = FlagRule::kFolded;
-    return result;
-  }
-  if (before != nullptr && before->last_chunk + 1 < flag.packet.place.chunk) {
-    const uint64_t first = before->last_chunk + 1, last = flag.packet.place.chunk - 1;
-    result.rule =
-        sequence.committed.ContainsAll(first, last) ? FlagRule::kNoPackets : FlagRule::kNotInLog;
-    const auto jump = std::find_if(sequence.jumps.begin(), sequence.jumps.end(),
-                                   [&](const Jump& one) { return one.next > last; });
-    if (result.rule == FlagRule::kNotInLog && jump != sequence.jumps.end() &&
-        reported_.Between(jump->before, jump->at, key))
-      result.rule = FlagRule::kRecorderGap;
-    return result;
-  }
-  if (flag.recommitted)
-    result.rule = FlagRule::kCameAgain;
-  else if ((flag.packet.loss_bits & kLossWriterAbort) != 0)
-    result.rule = FlagRule::kAbortAhead;
-  else if ((flag.packet.loss_bits & kLossReassemblyGap) != 0)
-    result.rule = FlagRule::kRememberedGap;
-  return result;
+  const bool helps = all > 0 && largest.sequence != open.gap.sequence && largest.bytes * 3 >= all;
+  return helps ? std::optional(largest.sequence) : std::nullopt;
 }
 
-/// The first run that begins after the place.
-GapTrack::Iterator GapTrack::FirstAfter(const GapPlace& place) {
-  if (runs_.empty() || runs_.back().first <= place) return runs_.end();  // the usual case
-  return std::ranges::upper_bound(runs_, place, {}, &Run::first);
+/// Explains why a packet is flagged though nothing before it is missing.
+/// @param before what precedes it in its sequence, or nullptr
+FalseFlag GapFinder::Explain(SequenceKey key, const Sequence& sequence, FalseFlag flag,
+                             const GapTrack::Run* before) const {
+  if (flag.rule <= FlagRule::kReadmitted) return flag;  // the engine's rule, whatever precedes it
+  const uint64_t from = before == nullptr ? 0 : before->last_chunk, to = flag.packet.place.chunk;
+  if (sequence.folded.ContainsAny(from, to)) {
+    flag.rule = FlagRule::kFolded;
+  } else if (before != nullptr && from + 1 < to) {
+    const Jump* const jump = sequence.JumpOver(to - 1);
+    flag.rule = sequence.committed.ContainsAll(from + 1, to - 1) ? FlagRule::kNoPackets
+                : jump != nullptr && reported_.Between(jump->before, jump->at, key)
+                    ? FlagRule::kRecorderGap
+                    : FlagRule::kNotInLog;
+  }
+  return flag;
 }
 
 void GapTrack::AddKept(const PacketAccount& account, Kind kind, uint32_t detail) {
@@ -668,18 +594,7 @@ GapTrack::Run& GapTrack::AddLost(const PacketAccount& account) {
   return *runs_.insert(after, {place, place, account.last_chunk, Kind::kLost, kNoDetail});
 }
 
-void BufferHistory::AddCommit(uint64_t record, ChunkName chunk, uint32_t outer) {
-  most_held_ = std::max(most_held_, ++held_);
-  Add(record, chunk, outer);
-}
-
-void BufferHistory::AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer) {
-  const Entry* before = Find(chunk);
-  if (before == nullptr || before->outer < outer) Add(record, chunk, outer);
-}
-
 void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer) {
-  found_ = nullptr;
   numbers_.Add(chunk).first = first_number_ + entries_.size();
   entries_.push_back({record, bytes_, chunk, outer});
   bytes_ += outer;
@@ -693,22 +608,6 @@ void BufferHistory::Add(uint64_t record, ChunkName chunk, uint32_t outer) {
   entries_.pop_front();
   ++first_number_;
   while (reads_.size() > 1 && reads_.front().record < entries_.front().record) reads_.pop_front();
-}
-
-void BufferHistory::AddRead(uint64_t record) {
-  // Of reads with nothing in between, the last record is the one that later questions ask for.
-  if (!reads_.empty() && reads_.back().bytes == bytes_)
-    reads_.back().record = record;
-  else
-    reads_.push_back({.record = record, .bytes = bytes_});
-}
-
-auto BufferHistory::Find(ChunkName chunk) const -> const Entry* {
-  if (found_ != nullptr && found_chunk_ == chunk) return found_;
-  const uint64_t* number = numbers_.Find(chunk);
-  if (number == nullptr) return nullptr;
-  found_chunk_ = chunk;
-  return found_ = &entries_[*number - first_number_];
 }
 
 void BufferHistory::AddNewerData(const SequenceShare& evictor, Stall& stall) {
@@ -725,12 +624,6 @@ void BufferHistory::AddNewerData(const SequenceShare& evictor, Stall& stall) {
     if (bytes.At(i).value <= stall.newer_by_size) continue;
     stall.newer_by = bytes.At(i).key, stall.newer_by_size = bytes.At(i).value;
   }
-}
-
-std::optional<uint64_t> BufferHistory::BytesAtReadFrom(uint64_t record) const {
-  const auto at = std::ranges::lower_bound(reads_, record, {}, &ReadEntry::record);
-  if (at == reads_.end()) return std::nullopt;
-  return at->bytes;
 }
 
 void SequenceStalls::OnEvent(const BufferEvent& event) {
@@ -768,32 +661,21 @@ void SequenceStalls::OnEvent(const BufferEvent& event) {
 void SequenceStalls::End(StallEnd end, const LogMoment& at) {
   open_->end = end;
   open_->ended = at;
+  constexpr size_t kMaxLossy = 256;
   const bool is_lossy = end != StallEnd::kPatched && end != StallEnd::kCompleted;
-  if (is_lossy && lossy_.size() < kMaxLossy) lossy_.push_back(*open_);
+  if (is_lossy && lossy_.size() < kMaxLossy) lossy_.insert(lossy_.begin(), *open_);
   open_.reset();
 }
 
 /// Counts the packet if it was written from a stalled chunk on, before the stall ended.
 void SequenceStalls::OnPacketFate(const PacketAccount& account) {
-  for (auto stall = lossy_.rbegin(); stall != lossy_.rend() && stall - lossy_.rbegin() < kRecent;
-       ++stall)
-    if (!Precedes(IdOf(account.last_chunk), stall->chunk.chunk) &&
-        account.written.record <= stall->ended.record) {
-      ++stall->packets;
+  constexpr size_t kRecent = 4;  // that the fates of packets may still be reported for
+  for (size_t i = 0; i < std::min(kRecent, lossy_.size()); ++i)
+    if (!Precedes(IdOf(account.last_chunk), lossy_[i].chunk.chunk) &&
+        account.written.record <= lossy_[i].ended.record) {
+      ++lossy_[i].packets;
       return;
     }
-}
-
-const Stall* SequenceStalls::FindLossy(ChunkName chunk) const {
-  const auto found = FindLast(lossy_, chunk);
-  return found == lossy_.rend() ? nullptr : &*found;
-}
-
-void SequenceStalls::OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size) {
-  const auto stall = FindLast(lossy_, chunk);
-  if (stall == lossy_.rend() || stall->patched) return;
-  stall->patched = at;
-  stall->held_size = held_size;
 }
 
 }  // namespace ringscope::gaps

@@ -4,13 +4,13 @@
 //     fates, in any order    track of a sequence    detail of a run    report
 //     #3 read                [ #0 .. #3  read ]
 //     #5 lost        ──►     [ #4 .. #5  lost ] ──► OpenGap       ──►  Gap
-//     #4 lost                [ #6        read ] ──► OpenFlag      ──►  Gap::next, or FalseFlag
+//     #4 lost                [ #6        read ] ──► FalseFlag     ──►  Gap::next, or FalseFlag
 //     commits        ──►     ids committed, and jumps of ids      ──►  MissingChunks
 //     buffer events  ──►     BufferHistory, SequenceStalls        ──►  GapRemedies, GapBlame
 //
 // It holds for each sequence a GapTrack, in which runs of packets are in the order of their chunks,
 // whatever the order of their fates; the ids committed; its stalls; and the validity of its
-// incremental state. A run of lost packets has an OpenGap, a flagged packet an OpenFlag. Both lists
+// incremental state. A run of lost packets has an OpenGap, a flagged packet a FalseFlag. Both lists
 // are of the whole buffer and limited (Unused): what is not listed is counted.
 //
 // Calls of a commit come in this order: OnChunk, the engine's OnEvent, OnPacketFate of what it
@@ -34,7 +34,7 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 #define RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 
-#include <compare>
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -42,6 +42,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/interval_set.h"
+#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/gaps/gap_report.h"
 #include "core/ledger/ledger.h"
@@ -71,24 +72,42 @@ class BufferHistory {
   };
 
   /// @param outer bytes that the chunk occupies in the buffer
-  void AddCommit(uint64_t record, ChunkName chunk, uint32_t outer);
+  void AddCommit(uint64_t record, ChunkName chunk, uint32_t outer) {
+    most_held_ = std::max(most_held_, ++held_);
+    Add(record, chunk, outer);
+  }
   /// Adds a chunk that a full buffer discards. A scraped chunk that is re-committed takes no space
   /// of its own.
-  void AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer);
+  void AddDiscard(uint64_t record, ChunkName chunk, uint32_t outer) {
+    const Entry* const before = Find(chunk);
+    if (before == nullptr || before->outer < outer) Add(record, chunk, outer);
+  }
   void AddErase() { held_ -= held_ > 0 ? 1 : 0; }
-  void AddRead(uint64_t record);
+  void AddRead(uint64_t record) {
+    // Of reads with nothing in between, the last record is the one that later questions ask for.
+    if (!reads_.empty() && reads_.back().bytes == bytes_)
+      reads_.back().record = record;
+    else
+      reads_.push_back({.record = record, .bytes = bytes_});
+  }
 
   /// Bytes of all chunks so far, one after the other as in an endless buffer.
   uint64_t bytes() const { return bytes_; }
   /// Bytes of the largest chunk so far: a ring may leave nearly as much unused where it wraps.
   uint32_t largest() const { return largest_; }
   /// Returns the newest commit of a chunk, valid until the next Add; nullptr if it is forgotten.
-  const Entry* Find(ChunkName chunk) const;
+  const Entry* Find(ChunkName chunk) const {
+    const uint64_t* const number = numbers_.Find(chunk);
+    return number == nullptr ? nullptr : &entries_[*number - first_number_];
+  }
   /// Notes whose data is newer than the chunk of a stall, unless that takes too many visits.
   /// @param evictor the commit that needs the chunk's space, which is not in the history yet
   void AddNewerData(const SequenceShare& evictor, Stall& stall);
   /// Returns the bytes before the first read that began at this record or later, if one did.
-  std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const;
+  std::optional<uint64_t> BytesAtReadFrom(uint64_t record) const {
+    const auto at = std::ranges::lower_bound(reads_, record, {}, &ReadEntry::record);
+    return at == reads_.end() ? std::nullopt : std::optional(at->bytes);
+  }
 
  private:
   struct ReadEntry {
@@ -107,9 +126,6 @@ class BufferHistory {
   size_t held_ = 0;
   size_t most_held_ = 0;
   size_t visits_left_ = 4'000'000;  // of entries, for AddNewerData
-  // The last answer: packets of a chunk follow each other.
-  mutable ChunkName found_chunk_;
-  mutable const Entry* found_ = nullptr;
 };
 
 /// The order in which a sequence's packets were lost and read, as runs. Accounts come with their
@@ -159,7 +175,11 @@ class GapTrack {
 
  private:
   using Iterator = std::vector<Run>::iterator;
-  Iterator FirstAfter(const GapPlace& place);
+  /// Returns the first run that begins after the place.
+  Iterator FirstAfter(const GapPlace& place) {
+    if (runs_.empty() || runs_.back().first <= place) return runs_.end();  // the usual case
+    return std::ranges::upper_bound(runs_, place, {}, &Run::first);
+  }
 
   std::vector<Run> runs_;  // in order, apart from each other
 };
@@ -170,31 +190,23 @@ class SequenceStalls {
   void OnEvent(const BufferEvent& event);
   /// A packet of the sequence has its fate.
   void OnPacketFate(const PacketAccount& account);
-  /// A patch for a chunk that is gone.
-  /// @param held_size bytes that were written from that chunk to now
-  void OnLatePatch(ChunkName chunk, const LogMoment& at, uint64_t held_size);
-
   /// Returns the last of these at this chunk, or nullptr.
-  const Stall* FindLossy(ChunkName chunk) const;
-  Stall* FindLossy(ChunkName chunk) {
-    return const_cast<Stall*>(std::as_const(*this).FindLossy(chunk));
-  }
+  Stall* FindLossy(ChunkName chunk) { return FindBy(lossy_, chunk, &Stall::chunk); }
 
  private:
   void End(StallEnd end, const LogMoment& at);
 
   std::optional<Stall> open_;
   std::optional<uint64_t> last_pass_;
-  std::vector<Stall> lossy_;
+  std::vector<Stall> lossy_;  // the newest first
 };
 
 class GapFinder {
  public:
-  /// How many more may be listed.
+  /// How many more are kept one by one.
   struct Unused {
-    size_t gaps = 0;
-    size_t flags = 0;
-    size_t producer_flags = 0;  // a gap before an unlisted flag counts as not flagged
+    size_t gaps = 65536, flags = 65536;
+    size_t producer_flags = 65536;  // a gap before an unlisted flag counts as not flagged
   };
 
   /// @param now the record under way; must outlive this, like `unused` and `reported`
@@ -209,7 +221,10 @@ class GapFinder {
   /// @param abort what the commit shows of a packet that its writer aborted
   void OnChunk(const ChunkCommit& commit, const std::optional<AbortFacts>& abort = {});
   /// The buffer refused the chunk, and every packet in it was known.
-  void OnRepeatedCommit();
+  void OnRepeatedCommit() {
+    if (buffer_ != nullptr)
+      harmless_recommits_ += buffer_->engine->stats().abi_violations - violations_before_;
+  }
   void OnReadLimited() { limited_ = true; }
   /// The buffer is about to be drained, which its counters do not count.
   void OnEnd() {
@@ -228,12 +243,13 @@ class GapFinder {
   /// A gap in the making.
   struct OpenGap {
     Gap gap;
-    uint64_t needed = 0;                    // bytes that the buffer must hold, as far as known
+    std::optional<uint64_t> needed;         // bytes that the buffer must hold, as far as known
     std::optional<uint64_t> waiting_start;  // of the oldest chunk that no read has followed yet
-    bool counts_needed = false;
-    bool filled = false;                   // lost as the buffer was full
-    std::optional<uint64_t> residence_ns;  // shortest time that a packet was in the buffer
-    bool read_in_vain = false;             // some would not have been read however often
+    bool filled = false;                    // lost as the buffer was full
+    std::optional<uint64_t> residence_ns;   // shortest time that a packet was in the buffer
+    bool read_in_vain = false;              // some would not have been read however often
+
+    void Need(uint64_t bytes) { needed = std::max(needed.value_or(0), bytes); }
   };
   /// A chunk was committed that is not the successor of the newest one.
   struct Jump {
@@ -245,50 +261,47 @@ class GapFinder {
     SequenceGaps report;  // its lists are filled by FinishSequence
     GapTrack track;
     ChunkIdUnwrapper ids;
-    IntervalSet committed;                // chunk ids, unwrapped
-    IntervalSet scraped;                  // of these, committed while their writer had them
-    std::optional<uint64_t> first_chunk;  // the lowest one
-    LogMoment newest_at;                  // commit of the newest one
-    std::vector<Jump> jumps;              // where ids were left out, at least at first
-    std::vector<uint64_t> forgotten_at;   // chunks before which the buffer forgot the sequence
-    IntervalSet folded;                   // chunks in which packets begin that programs folded
-    std::vector<GapPlace> by_producer;    // packets that the producer itself flagged
-    size_t held = 0;                      // chunks in the buffer
-    uint64_t emptied = 0;                 // number of the last time that it had none left; 0: never
-    bool emptied_by_loss = false;         // the last one was evicted
-    std::optional<AbortFacts> abort;      // the last one
+    IntervalSet committed;               // chunk ids, unwrapped
+    IntervalSet scraped;                 // of these, committed while their writer had them
+    LogMoment newest_at;                 // commit of the newest one
+    std::vector<Jump> jumps;             // where ids were left out, at least at first
+    std::vector<uint64_t> forgotten_at;  // chunks before which the buffer forgot the sequence
+    IntervalSet folded;                  // chunks in which packets begin that programs folded
+    std::vector<GapPlace> by_producer;   // packets that the producer itself flagged
+    size_t held = 0;                     // chunks in the buffer
+    uint64_t emptied = 0;                // number of the last time that it had none left; 0: never
+    bool emptied_by_loss = false;        // the last one was evicted
+    std::optional<AbortFacts> abort;     // the last one
     std::optional<uint64_t> dropping_since_ns;  // its commit: no chunk followed yet
     bool recommits = false;                     // the chunk under way was committed before
     std::optional<ChunkId> taken_again;         // the last chunk that entered the buffer again
     bool readmitted = false;                    // it did so as a chunk read in part
     SequenceStalls stalls;
+    uint64_t missed_patches = 0, written_bytes = 0;
     // Incremental state.
     bool any_read = false;
     IncrementalState state;
     bool in_unusable = false;                // the last packets could not be used
     uint32_t flagged = GapTrack::kNoDetail;  // the packet since which state may be missing
-  };
-  /// A flagged packet, and what was known when it was read.
-  struct OpenFlag {
-    FlaggedPacket packet;
-    bool readmitted = false;
-    bool recommitted = false;
+
+    /// Returns the jump that left a chunk id out, or nullptr.
+    const Jump* JumpOver(uint64_t chunk) const {
+      const auto is_over = [&](const Jump& jump) { return jump.next > chunk; };
+      const auto jump = std::ranges::find_if(jumps, is_over);
+      return jump == jumps.end() ? nullptr : &*jump;
+    }
   };
 
-  void NoteIds(Sequence& sequence, uint64_t chunk);
   bool IsForgotten(const Sequence& sequence) const;
-  uint32_t AddFlag(Sequence& sequence, const PacketAccount& account);
-  uint32_t GapOf(Sequence& sequence, const PacketAccount& account);
+  FalseFlag FlagOf(const Sequence& sequence, const PacketAccount& account) const;
   void Fill(uint32_t index, const PacketAccount& account, uint32_t kind);
   void FillEvicted(uint32_t index, const PacketAccount& account);
   static void Merge(OpenGap& open, const OpenGap& other);
   SequenceGaps FinishSequence(SequenceKey key, Sequence& sequence);
-  void FinishGap(const Sequence& sequence, OpenGap& open);
+  void FinishGap(Sequence& sequence, OpenGap& open);
   void FindMissing(const Sequence& sequence, SequenceGaps& result) const;
-  const std::vector<SequenceShare>& FilledBy();
   std::optional<SequenceKey> SequenceToSeparate(const OpenGap& open);
-  void AddRemedies(const Sequence& sequence, OpenGap& open);
-  FalseFlag Explain(SequenceKey key, const Sequence& sequence, const OpenFlag& flag,
+  FalseFlag Explain(SequenceKey key, const Sequence& sequence, FalseFlag flag,
                     const GapTrack::Run* before) const;
 
   const BufferId id_;
@@ -303,15 +316,14 @@ class GapFinder {
   const ChunkCommit* under_way_ = nullptr;
   WrittenChunk written_;  // scratch
   BufferHistory history_;
-  SequenceMap<uint64_t> written_by_;      // bytes
-  uint64_t written_bytes_ = 0;            // of all
+  uint64_t written_bytes_ = 0;            // of all sequences
   std::vector<SequenceShare> filled_by_;  // the same, largest first, once it is needed
   SequenceMap<Sequence> sequences_;
-  SequenceMap<uint64_t> missed_patches_;
+  uint64_t unneeded_patches_ = 0;   // missed patches that no packet waited for
   uint64_t violations_before_ = 0;  // abi_violations before the chunk under way
   uint64_t harmless_recommits_ = 0;
   std::vector<OpenGap> gaps_;
-  std::vector<OpenFlag> flags_;
+  std::vector<FalseFlag> flags_;   // of all flagged packets, with the rule that chunks leave open
   std::vector<uint32_t> waiting_;  // gaps whose size is not known before the next read
 };
 

@@ -1,36 +1,8 @@
 #include "core/gaps/gap_report.h"
 
-#include "core/base/lookup.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {
-void MomentSpan::Add(const LogMoment& moment) {
-  if (!first.record || moment.record < first.record) first = moment;
-  if (moment.record >= last.record) last = moment;
-}
-
-void UnusablePackets::Add(uint64_t bytes, std::optional<uint64_t> time_ns) {
-  count += {1, bytes};
-  if (!time_ns) return;
-  from_ns = std::min(from_ns.value_or(*time_ns), *time_ns);
-  to_ns = std::max(to_ns.value_or(*time_ns), *time_ns);
-}
-
-void Gap::AddEvicted(const EvictorCount& more) {
-  const auto same = std::ranges::find(evicted_by, more.sequence, &EvictorCount::sequence);
-  if (same != evicted_by.end())
-    same->packets += more.packets;
-  else if (evicted_by.size() < kMaxEvictors)
-    evicted_by.push_back(more);
-  else
-    evicted_by_others += more.packets;
-}
-
-uint64_t Gap::evicted() const {
-  uint64_t packets = evicted_by_others;
-  for (const EvictorCount& evictor : evicted_by) packets += evictor.packets;
-  return packets;
-}
 
 std::optional<Reach> ReachOf(const GapReport& report, const BufferGaps& buffer,
                              const TimeSpan& session) {
@@ -59,7 +31,8 @@ std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>&
   for (const SequenceGaps* sequence : sequences) {
     const std::string source = notes.SourceOf(sequence->sequence, sequence->buffer);
     if (source.empty()) continue;
-    SourceLosses& sum = sums.try_emplace(source, SourceLosses{source, {}, {}}).first->second;
+    SourceLosses& sum = sums[source];
+    sum.source = source;
     sum.written += sequence->written();
     sum.lost += sequence->lost();
   }
@@ -104,39 +77,33 @@ std::vector<LossCount> LossCountsOf(const ReplayOutcome& outcome, const GapRepor
 GapSelection::GapSelection(const GapReport& all, uint64_t start_ns, const LogSelection& filter)
     : report(all), is_filtered(filter.selects()), by_time(filter.selects_times()) {
   for (const BufferGaps& buffer : report.buffers)
-    for (const SequenceGaps& sequence : buffer.sequences)
-      if (filter.Keeps(buffer.id, sequence.sequence)) AddSequence(sequence, start_ns, filter);
+    for (const SequenceGaps& sequence : buffer.sequences) {
+      if (!filter.Keeps(buffer.id, sequence.sequence)) continue;
+      if (sequence.written().packets > 0) sequences.push_back(&sequence);
+      unlisted += sequence.unlisted_gaps;
+      unlisted_flags += sequence.unlisted_flags;
+      for (const FalseFlag& flag : sequence.false_flags) {
+        FlagCount& same = false_flags[flag.rule];
+        if (same.packets++ == 0) same.first = {sequence.sequence, IdOf(flag.packet.place.chunk)};
+      }
+      for (const Gap& gap : sequence.gaps) {
+        if (!filter.KeepsTime(gap.written.first.time_ns, gap.written.last.time_ns, start_ns))
+          continue;
+        any_loss = true;
+        (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
+      }
+      if (by_time) continue;
+      any_loss |= sequence.lost().packets > 0 || sequence.losses_by_flag() > 0;
+      for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
+      unlisted_missing += sequence.unlisted_missing;
+      any_sign |= sequence.unlisted_flags > 0 || sequence.missing_chunks > 0 || sequence.stall ||
+                  std::ranges::any_of(sequence.false_flags, [](const FalseFlag& flag) {
+                    return flag.rule != FlagRule::kV1First && flag.rule != FlagRule::kFolded;
+                  });
+    }
   for (const StaleSequence& sequence : report.stale)
     if (filter.Keeps(sequence.buffer, sequence.sequence)) stale.push_back(sequence);
-  // A filter by time selects nothing else.
-  if (!filter.selects_times()) AddSigns(filter);
-}
-
-void GapSelection::AddSequence(const SequenceGaps& sequence, uint64_t start_ns,
-                               const LogSelection& filter) {
-  if (sequence.written().packets > 0) sequences.push_back(&sequence);
-  unlisted += sequence.unlisted_gaps;
-  unlisted_flags += sequence.unlisted_flags;
-  for (const FalseFlag& flag : sequence.false_flags) {
-    FlagCount& same = false_flags[flag.rule];
-    if (same.packets++ == 0) same.first = {sequence.sequence, IdOf(flag.packet.place.chunk)};
-  }
-  for (const Gap& gap : sequence.gaps) {
-    if (!filter.KeepsTime(gap.written.first.time_ns, gap.written.last.time_ns, start_ns)) continue;
-    any_loss = true;
-    (gap.own_fault.packets > 0 ? own_fault : gaps).push_back(&gap);
-  }
-  if (filter.selects_times()) return;
-  any_loss |= sequence.lost().packets > 0 || sequence.losses_by_flag() > 0;
-  for (const MissingChunks& chunks : sequence.missing) missing.emplace_back(&sequence, &chunks);
-  unlisted_missing += sequence.unlisted_missing;
-  any_sign |= sequence.unlisted_flags > 0 || sequence.missing_chunks > 0 || sequence.stall ||
-              std::ranges::any_of(sequence.false_flags, [](const FalseFlag& flag) {
-                return flag.rule != FlagRule::kV1First && flag.rule != FlagRule::kFolded;
-              });
-}
-
-void GapSelection::AddSigns(const LogSelection& filter) {
+  if (by_time) return;  // such a filter selects nothing else
   // The buffer of a reported loss is not known.
   for (const ReportedLoss& loss : report.reported)
     if (!is_filtered ||

@@ -13,7 +13,6 @@
 #include "core/base/enum_names.h"
 #include "core/base/lookup.h"
 #include "core/gaps/shared_memory_use.h"
-#include "core/gaps/stale_packets.h"
 #include "core/ledger/ledger.h"
 #include "core/log/record_filter.h"
 #include "core/session/replay_listener.h"
@@ -63,26 +62,16 @@ struct CauseCount {
   FateCount count;
 
   auto key() const { return std::tuple(fate, cause, own_fault, loss_bits); }
-  friend bool operator==(const CauseCount&, const CauseCount&) = default;
 };
 
 /// Packets of a kind of content.
 struct ContentCount {
   uint32_t content = 0;
-  FateCount count;
-
-  auto key() const { return content; }
-  friend bool operator==(const ContentCount&, const ContentCount&) = default;
-};
-
-/// Packets of a kind, see PacketKinds.
-struct KindCount {
-  uint32_t content = 0;
-  uint32_t kind = 0;
+  uint32_t kind = 0;  // see PacketKinds; 0: of all kinds
   FateCount count;
 
   auto key() const { return std::tuple(kind, content); }
-  friend bool operator==(const KindCount&, const KindCount&) = default;
+  friend bool operator==(const ContentCount&, const ContentCount&) = default;
 };
 
 /// The first and the last moment of something.
@@ -90,7 +79,10 @@ struct MomentSpan {
   LogMoment first;
   LogMoment last;
 
-  void Add(const LogMoment& moment);
+  void Add(const LogMoment& moment) {
+    if (!first.record || moment.record < first.record) first = moment;
+    if (moment.record >= last.record) last = moment;
+  }
 };
 
 /// Where a packet begins in its sequence.
@@ -113,7 +105,12 @@ struct UnusablePackets {
   bool reset = false;  // state was cleared after them
 
   uint64_t duration_ns() const { return from_ns && to_ns ? *to_ns - *from_ns : 0; }
-  void Add(uint64_t bytes, std::optional<uint64_t> time_ns);
+  void Add(uint64_t bytes, std::optional<uint64_t> time_ns) {
+    count += {1, bytes};
+    if (!time_ns) return;
+    from_ns = std::min(from_ns.value_or(*time_ns), *time_ns);
+    to_ns = std::max(to_ns.value_or(*time_ns), *time_ns);
+  }
 };
 
 /// A packet that was read with a loss flag.
@@ -209,7 +206,7 @@ struct Gap {
   FateCount own_fault;                 // of these, lost to a bug of the buffer
   std::vector<CauseCount> causes;      // bugs first, then the largest
   std::vector<ContentCount> contents;  // largest first
-  std::vector<KindCount> kinds;        // of these, as far as known; largest first
+  std::vector<ContentCount> kinds;     // of these, as far as known; largest first
   MomentSpan written;                  // commits of the lost packets
   MomentSpan decided;                  // when they were lost
   uint64_t state_packets = 0;          // with interned data, or that clear state
@@ -228,9 +225,20 @@ struct Gap {
   static constexpr size_t kMaxEvictors = 32;
   bool Has(Cause cause) const { return Contains(causes, cause, &CauseCount::cause); }
   /// Packets overwritten by any commit.
-  uint64_t evicted() const;
+  uint64_t evicted() const {
+    uint64_t packets = evicted_by_others;
+    for (const EvictorCount& evictor : evicted_by) packets += evictor.packets;
+    return packets;
+  }
   /// Counts packets that were overwritten for a sequence.
-  void AddEvicted(const EvictorCount& more);
+  void AddEvicted(const EvictorCount& more) {
+    if (EvictorCount* const same = FindBy(evicted_by, more.sequence, &EvictorCount::sequence))
+      same->packets += more.packets;
+    else if (evicted_by.size() < kMaxEvictors)
+      evicted_by.push_back(more);
+    else
+      evicted_by_others += more.packets;
+  }
 };
 
 /// Sequences without a chunk in the buffer whose last chunk V2 remembers, so that it flags a gap.
@@ -372,9 +380,8 @@ struct BufferGaps {
 struct FtraceCpuLosses : FtraceCounters::Cpu {
   uint32_t cpu = 0;
 
-  /// Returns a counter's rise in the session; nullopt: its start or its end was not read.
-  std::optional<uint64_t> Rise(FtraceCounter counter) const { return (*this)[counter].delta(); }
-  bool rose(FtraceCounter counter) const { return Rise(counter).value_or(0) > 0; }
+  /// Returns true if the counter is known to have risen in the session.
+  bool rose(FtraceCounter counter) const { return (*this)[counter].delta().value_or(0) > 0; }
   /// Returns true if it lost events of the session: an overrun alone may be of the time before.
   bool lost_in_session() const {
     return bundles_after_loss > 0 || rose(FtraceCounter::kCommitOverrun) ||
@@ -393,6 +400,29 @@ struct SourceLosses {
 /// Returns the sums of the sequences whose data source is known, the largest loss first.
 std::vector<SourceLosses> LossesBySource(const std::vector<const SequenceGaps*>& sequences,
                                          const SessionNotes& notes);
+
+/// How much later than its timestamp a packet may be committed: the usual time between two flushes.
+inline constexpr uint64_t kStaleNs = 5'000'000'000;
+
+/// A packet that waited for its commit.
+struct StaleEvent {
+  uint64_t time_ns = 0;              // of the packet, or of its oldest event of ftrace
+  uint64_t delay_ns = 0;             // from then to its commit
+  uint64_t chunk = 0;                // id
+  std::optional<uint32_t> cpu = {};  // of that event
+};
+
+/// Packets of one sequence that their writer committed long after it wrote them.
+struct StaleSequence {
+  static constexpr size_t kMostListed = 4096;
+
+  BufferId buffer{};
+  SequenceKey sequence;
+  uint64_t packets = 0;  // with a time that is known
+  uint64_t stale = 0;    // of these, committed later than the limit
+  StaleEvent longest;
+  std::vector<StaleEvent> events;  // the first kMostListed that are stale
+};
 
 /// Packets that were committed in an interval, and how many of these were lost.
 struct TimelineInterval {
@@ -511,10 +541,6 @@ struct GapSelection {
   /// Something shows that more may be missing: chunks that are not in the log, losses that the log
   /// itself reports, sequences that wait. Counters of lost data are apart: see LossCountsOf.
   bool any_sign = false;
-
- private:
-  void AddSequence(const SequenceGaps& sequence, uint64_t start_ns, const LogSelection& filter);
-  void AddSigns(const LogSelection& filter);
 };
 
 }  // namespace ringscope

@@ -30,7 +30,7 @@ TEST(FtraceLosses, Bundles_ByCpu) {
   EXPECT_EQ(result[0].cpu, 2u);
   EXPECT_EQ(result[0].bundles, 2u);
   EXPECT_EQ(result[0].bundles_after_loss, 1u);
-  EXPECT_FALSE(result[0].Rise(FtraceCounter::kOverrun));
+  EXPECT_FALSE(result[0][FtraceCounter::kOverrun].delta());
 }
 
 TEST(FtraceLosses, Stats_CountFromTheStart) {
@@ -39,8 +39,8 @@ TEST(FtraceLosses, Stats_CountFromTheStart) {
     counters.AddPacket(proto::TracePacket::kFtraceStats, wire::AsBytes(packet));
   const auto result = FtraceLossesOf(counters);
   ASSERT_EQ(result.size(), 1u);
-  EXPECT_EQ(result[0].Rise(FtraceCounter::kOverrun), 40u);
-  EXPECT_EQ(result[0].Rise(FtraceCounter::kDroppedEvents), 0u);
+  EXPECT_EQ(result[0][FtraceCounter::kOverrun].delta(), 40u);
+  EXPECT_EQ(result[0][FtraceCounter::kDroppedEvents].delta(), 0u);
 }
 
 TEST(FtraceLosses, OtherContent_IsIgnored) {

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
@@ -66,10 +65,6 @@ class MemoryFollower {
     bool committed = false;            // a commit has named it
     std::optional<uint64_t> committed_ns;
   };
-
-  bool Apply(const SharedMemoryLook& look);
-  bool IsComplete(ChunkSlot slot, ChunkHolder holder) const;
-  SeenMemory Describe(std::optional<uint64_t> time_ns);
 
   const size_t pages_;
   MemoryPicture picture_;              // none before the first look
@@ -181,13 +176,10 @@ class SharedMemoryUse {
   std::optional<AbortFacts> AddChunk(const ChunkCommit& commit, const WrittenChunk& written);
 
  private:
-  struct Sent {
-    uint64_t time_ns = 0;
-    uint64_t bytes = 0;
-  };
   struct Producer {
     std::optional<uint64_t> smb_size;
-    std::deque<Sent> sent;  // in the window before the last commit
+    std::deque<std::pair<uint64_t, uint64_t>>
+        sent;  // in the window before now: time, ns, and bytes
     uint64_t sent_bytes = 0;
     std::optional<uint64_t> committed_ns;  // its last commit
     std::optional<smb::SeenMemory> full;   // the last look with no free chunk
@@ -195,7 +187,6 @@ class SharedMemoryUse {
     std::optional<uint64_t> released_ns;   // when the recorder last stopped to hold its requests
     uint64_t held_ns = 0;                  // for how long
   };
-  void OnLook(ProducerId id);
   /// Adds what a look at the full memory shows.
   static void AddLook(const Producer& producer, uint64_t now_ns, AbortFacts& facts);
 

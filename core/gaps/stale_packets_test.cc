@@ -1,10 +1,9 @@
-#include "core/gaps/stale_packets.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "core/base/wire.h"
+#include "core/gaps/gap_analysis.h"
 #include "core/perfetto/fields.h"
 #include "core/testing/chunk_dsl.h"
 #include "core/testing/message_text.h"

@@ -5,48 +5,6 @@
 
 namespace ringscope {
 
-PatchTally& PatchTally::operator+=(const PatchTally& other) {
-  applied += other.applied;
-  late += other.late;
-  missed += other.missed;
-  refused += other.refused;
-  return *this;
-}
-
-void EvictorTally::Add(SequenceKey evictor, uint64_t count) {
-  if (packets.size() < kMost || packets.contains(evictor))
-    packets[evictor] += count;
-  else
-    others += count;
-}
-
-EvictorTally& EvictorTally::operator+=(const EvictorTally& more) {
-  for (const auto& [evictor, count] : more.packets) Add(evictor, count);
-  others += more.others;
-  return *this;
-}
-
-bool ChunkNode::is_special() const {
-  return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kAbandoned ||
-         fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 || relocations > 0 ||
-         patches.refused > 0 || out_of_order;
-}
-
-ChunkSums& ChunkSums::operator+=(const ChunkSums& more) {
-  bytes += more.bytes;
-  fragments += more.fragments;
-  abandoned += more.abandoned;
-  invalid += more.invalid;
-  recommits += more.recommits;
-  relocations += more.relocations;
-  patches += more.patches;
-  loss_bits |= more.loss_bits;
-  writer_bits |= more.writer_bits;
-  for (const auto& [fate, count] : more.packets) packets[fate] += count;
-  evictors += more.evictors;
-  return *this;
-}
-
 ChunkRun::ChunkRun(const ChunkNode& node)
     : ChunkSums(node),
       first(node.id),
@@ -62,7 +20,21 @@ ChunkRun::ChunkRun(const ChunkNode& node)
 }
 
 void ChunkRun::Append(const ChunkRun& next) {
-  ChunkSums::operator+=(next);
+  bytes += next.bytes;
+  fragments += next.fragments;
+  abandoned += next.abandoned;
+  invalid += next.invalid;
+  recommits += next.recommits;
+  relocations += next.relocations;
+  patches.applied += next.patches.applied;
+  patches.late += next.patches.late;
+  patches.missed += next.patches.missed;
+  patches.refused += next.patches.refused;
+  loss_bits |= next.loss_bits;
+  writer_bits |= next.writer_bits;
+  packets += next.packets;
+  for (const auto& [evictor, count] : next.evictors.packets) evictors.Add(evictor, count);
+  evictors.others += next.evictors.others;
   if (next.first < first) first = next.first, continues_previous = next.continues_previous;
   if (next.last > last) {
     last = next.last;
@@ -78,19 +50,6 @@ void ChunkRun::Append(const ChunkRun& next) {
   unpatched += next.unpatched;
   aborted += next.aborted;
   broken += next.broken;
-}
-
-std::optional<ChunkFate> ChunkRun::fate() const {
-  for (size_t i = 0; i < kChunkFates; ++i)
-    if (by_fate[i] == chunks) return static_cast<ChunkFate>(i);
-  return std::nullopt;
-}
-
-FateCount SequenceGraph::lost() const {
-  FateCount sum;
-  for (const auto& [fate, count] : packets)
-    if (IsLoss(fate)) sum += count;
-  return sum;
 }
 
 Link SequenceGraph::LinkAfter(size_t i) const {
@@ -129,8 +88,6 @@ uint32_t PacketFragmentsOf(const WrittenChunk& chunk) {
   return static_cast<uint32_t>(count);
 }
 
-bool IsInBuffer(const ChunkNode& node) { return node.outer_size > 0 && !node.left; }
-
 /// The fate of a chunk that is settled.
 ChunkFate FateOf(const ChunkNode& node) {
   if (node.refused) return ChunkFate::kRefused;
@@ -154,85 +111,54 @@ ChunkFate FateAtEnd(const ChunkNode& node) {
 
 }  // namespace
 
-auto ChunkGraphBuilder::SequenceOf(BufferId buffer, SequenceKey sequence) -> Sequence* {
+SequenceGraphBuilder* ChunkGraphBuilder::SequenceOf(BufferId buffer, SequenceKey sequence) {
   if (options_.buffer && *options_.buffer != BufferKey(buffer)) return nullptr;
-  const std::vector<SequenceKey>& chosen = options_.sequences;
-  if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), sequence) == chosen.end())
-    return nullptr;
-  const auto generation = generations_.find(buffer);
-  const Key key{buffer, generation == generations_.end() ? 0 : generation->second, sequence};
+  if (!options_.sequences.empty() && !Contains(options_.sequences, sequence)) return nullptr;
+  const Key key{buffer, generations_[buffer], sequence};
   return &sequences_.try_emplace(key, options_.fold).first->second;
 }
 
-void ChunkGraphBuilder::OnRecord(const Op& op, const LogMoment& moment) {
-  now_ = moment;
-  if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
-}
-
 void ChunkGraphBuilder::OnBufferReplaced(SessionBuffer& buffer) {
-  const uint32_t generation = generations_[buffer.id]++;
-  const Key first{buffer.id, generation, {}};
-  for (auto at = sequences_.lower_bound(first);
-       at != sequences_.end() && at->first.buffer == buffer.id &&
-       at->first.generation == generation;
-       ++at)
-    Close(at->second);
-}
-
-/// Takes over what the commit contains of the chunk.
-void ChunkGraphBuilder::Describe(const ChunkCommit& commit, ChunkNode& node) {
-  ReadWrittenChunk(commit, written_);
-  if (arriving_is_new_) {
-    node.committed = now_;
-    node.origin = origin_;
-  }
-  node.complete |= commit.complete;
-  node.bytes = std::max<uint64_t>(node.bytes, written_.bytes);
-  node.fragments = std::max<uint64_t>(node.fragments, written_.fragments.size());
-  node.packet_fragments = std::max(node.packet_fragments, PacketFragmentsOf(written_));
-  node.flags |= written_.flags;
-  if (node.end == ChunkEnd::kClean) node.end = written_.end;
-  node.continues_previous = (node.flags & kFirstContinues) != 0;
-  node.continues_on_next = (node.flags & kLastContinues) != 0 && node.end == ChunkEnd::kClean;
+  ++generations_[buffer.id];
+  for (auto& [key, sequence] : sequences_)
+    if (key.buffer == buffer.id) sequence.Close();
 }
 
 void ChunkGraphBuilder::OnChunk(BufferId buffer, const ChunkCommit& commit,
                                 std::optional<Refusal> refusal) {
   arriving_ = nullptr;
-  arriving_is_new_ = false;
-  Sequence* sequence = SequenceOf(buffer, commit.sequence);
+  SequenceGraphBuilder* const sequence = SequenceOf(buffer, commit.sequence);
   if (sequence == nullptr) return;
-  const SequenceGraphBuilder::Arrival arrival = sequence->chunks.Arrive(commit.chunk);
-  arriving_ = arrival.node;
-  arriving_is_new_ = arrival.is_new;
-  if (arriving_ == nullptr) return;
-  if (arriving_is_new_) {
-    arriving_->out_of_order = sequence->newest > arriving_->id;
-    sequence->newest = std::max(sequence->newest, arriving_->id);
+  const auto [node, is_new] = sequence->Arrive(commit.chunk);
+  if (node == nullptr) return;
+  ReadWrittenChunk(commit, written_);
+  if (is_new) {
+    node->committed = now_;
+    node->origin = origin_;
+    node->refused = refusal;
   }
-  Describe(commit, *arriving_);
-  if (!refusal) return;
-  if (arriving_is_new_) arriving_->refused = refusal;
-  if (!IsInBuffer(*arriving_)) Settle(*sequence, *arriving_);
-  arriving_ = nullptr;
-}
-
-void ChunkGraphBuilder::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
-  // An engine that does not report it, or a chunk that had left and was re-committed in vain.
-  if (arriving_ != nullptr && !IsInBuffer(*arriving_))
-    Settle(*SequenceOf(buffer, commit.sequence), *arriving_);
-  arriving_ = nullptr;
+  node->complete |= commit.complete;
+  node->bytes = std::max<uint64_t>(node->bytes, written_.bytes);
+  node->fragments = std::max<uint64_t>(node->fragments, written_.fragments.size());
+  node->packet_fragments = std::max(node->packet_fragments, PacketFragmentsOf(written_));
+  node->flags |= written_.flags;
+  if (node->end == ChunkEnd::kClean) node->end = written_.end;
+  node->continues_previous = (node->flags & kFirstContinues) != 0;
+  node->continues_on_next = (node->flags & kLastContinues) != 0 && node->end == ChunkEnd::kClean;
+  if (!refusal)
+    arriving_ = node;
+  else if (!node->is_in_buffer())
+    sequence->Settle(*node);
 }
 
 void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
-  if (event.As<BufferEvent::Wrapped>() != nullptr ||
-      event.As<BufferEvent::LossBitSet>() != nullptr ||
-      event.As<BufferEvent::Evicting>() != nullptr)
-    return;
-  Sequence* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
+  if (event.As<BufferEvent::Wrapped>() != nullptr) return;
+  SequenceGraphBuilder* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
-  SequenceGraphBuilder& chunks = sequence->chunks;
   const ChunkId first = event.chunk.chunk;
+  ChunkNode* const node = sequence->Find(first);
+  const auto* const patched = event.As<BufferEvent::Patched>();
+  const auto* const missed = event.As<BufferEvent::PatchMissed>();
   if (const ObservedChunk* state = event.arrived()) {
     if (arriving_ == nullptr) return;
     arriving_->outer_size = state->outer_size;
@@ -246,30 +172,21 @@ void ChunkGraphBuilder::OnBufferEvent(const BufferEvent& event) {
     if (arriving_ != nullptr) ++arriving_->relocations;
   } else if (const auto* returned = event.As<BufferEvent::Returned>()) {
     const ChunkId last = returned->packet.place.last_chunk;
-    chunks.VisitSpan(first, last, [&](ChunkNode& node) {
-      if (++node.read_fragments == node.packet_fragments) node.read = now_;
-      if (IdOf(node.id) != last) node.next_read = true;
-      if (IdOf(node.id) == first) node.loss_bits |= returned->packet.dropped;
+    sequence->VisitSpan(first, last, [&](ChunkNode& part) {
+      if (++part.read_fragments == part.packet_fragments) part.read = now_;
+      if (IdOf(part.id) != last) part.next_read = true;
+      if (IdOf(part.id) == first) part.loss_bits |= returned->packet.dropped;
       // A chunk can stay in the buffer after all of it was read.
-      node.stall.reset();
+      part.stall.reset();
     });
   } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
-    chunks.VisitSpan(first, abandoned->place.last_chunk, [](ChunkNode& node) { ++node.abandoned; });
-  } else {
-    OnChunkEvent(*sequence, chunks.Find(first), event);
-  }
-}
-
-/// @param node nullptr: the chunk is not known, or in a run
-void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
-                                     const BufferEvent& event) {
-  const auto* const patched = event.As<BufferEvent::Patched>();
-  const auto* const missed = event.As<BufferEvent::PatchMissed>();
-  if (patched != nullptr || missed != nullptr) {
+    sequence->VisitSpan(first, abandoned->place.last_chunk,
+                        [](ChunkNode& part) { ++part.abandoned; });
+  } else if (patched != nullptr || missed != nullptr) {
     // One without bytes says that the chunk needs no more.
     const size_t patches =
         std::max<size_t>((patched != nullptr ? patched->sent : missed->sent).patches.size(), 1);
-    if (node == nullptr) return sequence.chunks.AddStrayPatches(event.chunk.chunk, patches);
+    if (node == nullptr) return sequence->AddStrayPatches(first, patches);
     PatchTally& tally = node->patches;
     if (patched != nullptr) node->unpatched = patched->state.needs_patch();
     (patched != nullptr                          ? tally.applied
@@ -277,7 +194,7 @@ void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
      : node->outer_size > 0                      ? tally.late
                                                  : tally.missed) += patches;
   } else if (node == nullptr) {
-    return;
+    return;  // not known, or in a run
   } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
     if (node->outer_size == 0)
       node->discarded = discarded->reason, node->left = now_;
@@ -289,7 +206,7 @@ void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
     if (erased->by) node->culprit = erased->by;
     if (erased->is_for_clone()) node->for_clone = erased->why;
     // The chunk under way can evict its own older copy; it settles when it is done.
-    if (node != arriving_) Settle(sequence, *node);
+    if (node != arriving_) sequence->Settle(*node);
   } else if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
     node->stall = stalled->reason;
     if (!node->stalled) node->stalled = now_;
@@ -301,53 +218,31 @@ void ChunkGraphBuilder::OnChunkEvent(Sequence& sequence, ChunkNode* node,
 void ChunkGraphBuilder::OnDrainEvent(const BufferEvent& event) {
   const auto* const returned = event.As<BufferEvent::Returned>();
   const auto* const stalled = event.As<BufferEvent::Stalled>();
-  Sequence* const sequence = returned == nullptr && stalled == nullptr
-                                 ? nullptr
-                                 : SequenceOf(event.buffer, event.chunk.sequence);
+  if (returned == nullptr && stalled == nullptr) return;
+  SequenceGraphBuilder* const sequence = SequenceOf(event.buffer, event.chunk.sequence);
   if (sequence == nullptr) return;
-  if (returned != nullptr)
-    return sequence->chunks.VisitSpan(event.chunk.chunk, returned->packet.place.last_chunk,
-                                      [](ChunkNode& node) { ++node.readable_fragments; });
-  sequence->stalled_at = event.chunk.chunk;
-  sequence->stall = stalled->reason;
+  if (stalled != nullptr) return sequence->StallAtEnd(event.chunk.chunk, stalled->reason);
+  sequence->VisitSpan(event.chunk.chunk, returned->packet.place.last_chunk,
+                      [](ChunkNode& node) { ++node.readable_fragments; });
 }
 
 Status ChunkGraphBuilder::OnPacket(const SessionPacket& packet) {
   if (packet.valid) return {};
-  Sequence* sequence = SequenceOf(packet.buffer, packet.packet->sequence);
+  SequenceGraphBuilder* const sequence = SequenceOf(packet.buffer, packet.packet->sequence);
   if (sequence == nullptr) return {};
-  if (ChunkNode* node = sequence->chunks.Find(packet.packet->place.first_chunk)) ++node->invalid;
+  if (ChunkNode* node = sequence->Find(packet.packet->place.first_chunk)) ++node->invalid;
   return {};
-}
-
-void ChunkGraphBuilder::OnPacketFate(const PacketAccount& account) {
-  if (Sequence* sequence = SequenceOf(account.buffer, account.sequence))
-    sequence->chunks.AddPacket(account);
-}
-
-void ChunkGraphBuilder::Settle(Sequence& sequence, ChunkNode& node) {
-  node.fate = FateOf(node);
-  sequence.chunks.Settle(node);
-}
-
-/// The buffer is at its end: what is still in it gets the fate of what stays.
-void ChunkGraphBuilder::Close(Sequence& sequence) {
-  sequence.chunks.VisitUnsettled([&](ChunkNode& node) {
-    node.fate = FateAtEnd(node);
-    if (sequence.stalled_at && *sequence.stalled_at == IdOf(node.id)) node.stall = sequence.stall;
-  });
-  sequence.chunks.SettleAll();
 }
 
 std::vector<SequenceGraph> ChunkGraphBuilder::Take() {
   std::vector<SequenceGraph> graphs;
   for (auto& [key, sequence] : sequences_) {
-    Close(sequence);
+    sequence.Close();
     SequenceGraph& graph = graphs.emplace_back();
     graph.buffer = key.buffer;
     graph.generation = key.generation;
     graph.sequence = key.sequence;
-    sequence.chunks.MoveInto(graph);
+    sequence.MoveInto(graph);
   }
   sequences_.clear();
   return graphs;
@@ -366,6 +261,7 @@ uint64_t SequenceGraphBuilder::NumberOf(ChunkId chunk) const {
 
 auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
   const uint64_t id = NumberOf(chunk);
+  const bool out_of_order = id < ids_.newest();
   ids_.AddNumber(id);
   if (ChunkNode* node = NodeAt(id)) {
     items_.at(id).settled = false;
@@ -379,12 +275,8 @@ auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
   seen_.Insert(id);
   auto& node = std::get<ChunkNode>(items_[id].value);
   node.id = id;
+  node.out_of_order = out_of_order;
   return {&node, true};
-}
-
-ChunkNode* SequenceGraphBuilder::NodeAt(uint64_t id) {
-  const auto found = items_.find(id);
-  return found == items_.end() ? nullptr : std::get_if<ChunkNode>(&found->second.value);
 }
 
 /// Returns the run that has this id, or nullptr.
@@ -402,8 +294,18 @@ ChunkRun SequenceGraphBuilder::AsRun(const Item& item) {
 }
 
 void SequenceGraphBuilder::Settle(ChunkNode& node) {
+  node.fate = FateOf(node);
   items_.at(node.id).settled = true;
   if (++settled_since_fold_ >= std::max(kFoldEvery, items_.size() / 4)) Fold();
+}
+
+void SequenceGraphBuilder::Close() {
+  for (auto& [id, item] : items_) {
+    if (std::exchange(item.settled, true)) continue;
+    auto& node = std::get<ChunkNode>(item.value);
+    node.fate = FateAtEnd(node);
+    if (stalled_at_ == IdOf(id)) node.stall = stall_;
+  }
 }
 
 void SequenceGraphBuilder::AddPacket(const PacketAccount& account) {
@@ -439,12 +341,6 @@ bool SequenceGraphBuilder::IsDone(const Item& item) const {
   return at_end_ || node->complete || ids_.newest() >= node->id + kMayBeRecommitted;
 }
 
-bool SequenceGraphBuilder::CanFold(const Item& item) const {
-  const auto* node = std::get_if<ChunkNode>(&item.value);
-  return IsDone(item) &&
-         (node == nullptr || options_.around || folds_special_ || !node->is_special());
-}
-
 bool SequenceGraphBuilder::CanJoin(const ChunkRun& run, const ChunkRun& next) const {
   if (run.last + 1 != next.first) return false;
   return options_.around || (run.fate() && run.fate() == next.fate() &&
@@ -468,7 +364,9 @@ void SequenceGraphBuilder::Fold() {
   if (special > kMaxSpecial) folds_special_ = true;
   auto begin = items_.end();  // of the neighbours that are alike
   for (auto at = items_.begin(); at != items_.end(); ++at) {
-    const bool can_fold = CanFold(at->second);
+    const auto* node = std::get_if<ChunkNode>(&at->second.value);
+    const bool can_fold = IsDone(at->second) && (node == nullptr || options_.around ||
+                                                 folds_special_ || !node->is_special());
     if (begin != items_.end() &&
         !(can_fold && CanJoin(AsRun(std::prev(at)->second), AsRun(at->second)))) {
       FoldStretch(begin, at);
@@ -506,15 +404,12 @@ void SequenceGraphBuilder::FoldOldestHalf() {
   limit = std::min(limit, starts[kMaxItems / 2]);
   std::optional<ChunkRun> sum;
   for (auto at = items_.begin(); at != items_.end() && at->first < limit;) {
-    if (!at->second.settled) {
-      ++at;
-      continue;
-    }
-    if (sum)
+    const bool folds = at->second.settled;
+    if (folds && sum)
       sum->Append(AsRun(at->second));
-    else
+    else if (folds)
       sum = AsRun(at->second);
-    at = items_.erase(at);
+    at = folds ? items_.erase(at) : std::next(at);
   }
   if (sum) items_.insert_or_assign(sum->first, Item{*sum, true});
 }

@@ -10,6 +10,7 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/interval_set.h"
+#include "core/base/lookup.h"
 #include "core/ledger/ledger.h"
 #include "core/perfetto/fragment.h"
 #include "core/session/replay_listener.h"
@@ -74,9 +75,6 @@ inline constexpr auto kEnumRows<ChunkFate> = EnumTable<ChunkFateRow>({
 });
 inline constexpr size_t kChunkFates = kEnumRows<ChunkFate>.size();
 
-/// Packets by fate.
-using FateTally = std::map<Fate, FateCount>;
-
 /// Packets that were overwritten, by the sequences whose commits needed the space.
 struct EvictorTally {
   static constexpr size_t kMost = 16;  // sequences
@@ -84,9 +82,10 @@ struct EvictorTally {
   std::map<SequenceKey, uint64_t> packets;  // of those that came first
   uint64_t others = 0;                      // packets, for all other sequences
 
-  void Add(SequenceKey evictor, uint64_t count);
-  EvictorTally& operator+=(const EvictorTally& more);
-  friend bool operator==(const EvictorTally&, const EvictorTally&) = default;
+  void Add(SequenceKey evictor, uint64_t count) {
+    const bool is_listed = packets.size() < kMost || packets.contains(evictor);
+    (is_listed ? packets[evictor] : others) += count;
+  }
 };
 
 /// Effects of patches on a chunk. Each counts as many as a request had for the chunk.
@@ -96,7 +95,6 @@ struct PatchTally {
   uint64_t missed = 0;   // the chunk was never in the buffer
   uint64_t refused = 0;  // outside of the chunk
 
-  PatchTally& operator+=(const PatchTally& other);
   friend bool operator==(const PatchTally&, const PatchTally&) = default;
 };
 
@@ -111,15 +109,12 @@ struct ChunkSums {
   PatchTally patches;
   uint32_t loss_bits = 0;    // that packets which begin here carried into the trace
   uint32_t writer_bits = 0;  // loss bits that their writer itself had set on them
-  FateTally packets;         // that begin here
+  FateCounts packets;        // that begin here
   EvictorTally evictors;     // of these
   // Ties of the first and the last chunk to their neighbours.
   bool continues_previous = false;
   bool continues_on_next = false;
   bool next_read = false;  // a packet that continues in the next chunk was read
-
-  /// Adds what can be summed up.
-  ChunkSums& operator+=(const ChunkSums& more);
 };
 
 /// A chunk and its life.
@@ -149,8 +144,13 @@ struct ChunkNode : ChunkSums {
   uint32_t read_fragments = 0;      // of these
   uint32_t readable_fragments = 0;  // at the end
 
+  bool is_in_buffer() const { return outer_size > 0 && !left; }
   /// Returns true if a run of like chunks would hide something.
-  bool is_special() const;
+  bool is_special() const {
+    return fate == ChunkFate::kPartlyRead || fate == ChunkFate::kAbandoned ||
+           fate == ChunkFate::kStalled || end != ChunkEnd::kClean || invalid > 0 ||
+           relocations > 0 || patches.refused > 0 || out_of_order;
+  }
 };
 
 /// Consecutive chunks with the same fate; with different ones where memory is limited.
@@ -172,7 +172,11 @@ struct ChunkRun : ChunkSums {
   /// Ids between first and last that no chunk has.
   uint64_t missing() const { return last - first + 1 - chunks; }
   /// The fate of all of them; nullopt if they differ.
-  std::optional<ChunkFate> fate() const;
+  std::optional<ChunkFate> fate() const {
+    const auto all = std::ranges::find(by_fate, chunks);
+    if (all == by_fate.end()) return std::nullopt;
+    return static_cast<ChunkFate>(all - by_fate.begin());
+  }
 };
 
 /// Ids that no chunk in the log has.
@@ -201,10 +205,13 @@ struct SequenceGraph {
   std::vector<GraphItem> items;  // in order of ids, with what is between them
   uint64_t chunks = 0;
   uint64_t bytes = 0;
-  FateTally packets;
+  FateCounts packets;
   uint64_t orphan_patches = 0;  // for chunks that are not in the log
 
-  FateCount lost() const;
+  FateCount lost() const {
+    FateCount sum = packets.lost();
+    return sum += packets.Of(FateGroup::kDropped);
+  }
   /// The tie between items[i] and items[i + 1].
   Link LinkAfter(size_t i) const;
 };
@@ -255,18 +262,13 @@ class SequenceGraphBuilder {
     for (auto at = items_.lower_bound(begin); at != items_.end() && at->first <= end; ++at)
       if (auto* node = std::get_if<ChunkNode>(&at->second.value)) visit(*node);
   }
-  template <typename Visit>
-  void VisitUnsettled(Visit visit) {
-    for (auto& [id, item] : items_)
-      if (!item.settled) visit(std::get<ChunkNode>(item.value));
-  }
 
-  /// The chunk's fate is final unless it is re-committed.
+  /// Decides the chunk's fate, which is final unless it is re-committed.
   void Settle(ChunkNode& node);
-  /// The log is at its end: all fates are final.
-  void SettleAll() {
-    for (auto& [id, item] : items_) item.settled = true;
-  }
+  /// The read at the buffer's end stalled at this chunk.
+  void StallAtEnd(ChunkId chunk, StallReason reason) { stalled_at_ = chunk, stall_ = reason; }
+  /// The buffer is at its end: what is still in it gets the fate of what stays.
+  void Close();
   void AddPacket(const PacketAccount& account);
   /// Adds patches for a chunk that is not among the unfolded ones.
   void AddStrayPatches(ChunkId chunk, uint64_t patches);
@@ -283,11 +285,13 @@ class SequenceGraphBuilder {
 
   static ChunkRun AsRun(const Item& item);
   uint64_t NumberOf(ChunkId chunk) const;
-  ChunkNode* NodeAt(uint64_t id);
+  ChunkNode* NodeAt(uint64_t id) {
+    Item* const item = FindIn(items_, id);
+    return item == nullptr ? nullptr : std::get_if<ChunkNode>(&item->value);
+  }
   ChunkRun* RunOf(uint64_t id);
   bool IsNearChosen(uint64_t id) const;
   bool IsDone(const Item& item) const;
-  bool CanFold(const Item& item) const;
   bool CanJoin(const ChunkRun& run, const ChunkRun& next) const;
   void Fold();
   void FoldStretch(Items::iterator begin, Items::iterator end);
@@ -300,7 +304,9 @@ class SequenceGraphBuilder {
   size_t settled_since_fold_ = 0;
   bool folds_special_ = false;
   bool at_end_ = false;
-  FateTally packets_;
+  std::optional<ChunkId> stalled_at_;  // by the read at the end
+  StallReason stall_{};
+  FateCounts packets_;
   uint64_t orphan_patches_ = 0;
 };
 
@@ -316,18 +322,28 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
   explicit ChunkGraphBuilder(Options options) : options_(std::move(options)) {}
 
   bool WantsBufferEvents() const override { return true; }
-  void OnRecord(const Op& op, const LogMoment& moment) override;
+  void OnRecord(const Op& op, const LogMoment& moment) override {
+    now_ = moment;
+    if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
+  }
   void OnBufferSetUp(SessionBuffer& buffer) override {
     if (options_.buffer && options_.buffer->Names(buffer.id, buffer.index))
       options_.buffer = buffer.id;
   }
   void OnBufferReplaced(SessionBuffer& buffer) override;
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
-  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
+  void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override {
+    // An engine that does not report it, or a chunk that had left and was re-committed in vain.
+    if (arriving_ != nullptr && !arriving_->is_in_buffer())
+      SequenceOf(buffer, commit.sequence)->Settle(*arriving_);
+    arriving_ = nullptr;
+  }
   Status OnPacket(const SessionPacket& packet) override;
   void OnBufferEvent(const BufferEvent& event) override;
   void OnDrainEvent(const BufferEvent& event) override;
-  void OnPacketFate(const PacketAccount& account) override;
+  void OnPacketFate(const PacketAccount& account) override {
+    if (auto* sequence = SequenceOf(account.buffer, account.sequence)) sequence->AddPacket(account);
+  }
 
   /// Returns the graphs, by buffer and sequence, once the ledger has finished. Once.
   std::vector<SequenceGraph> Take();
@@ -339,30 +355,17 @@ class ChunkGraphBuilder : public ReplayListener, public LedgerSink {
     SequenceKey sequence;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  struct Sequence {
-    explicit Sequence(FoldOptions options) : chunks(options) {}
-    SequenceGraphBuilder chunks;
-    // Where the read at the end stalled.
-    std::optional<ChunkId> stalled_at;
-    StallReason stall{};
-    uint64_t newest = 0;  // the highest id so far, unwrapped
-  };
 
-  Sequence* SequenceOf(BufferId buffer, SequenceKey sequence);
-  void Describe(const ChunkCommit& commit, ChunkNode& node);
-  void OnChunkEvent(Sequence& sequence, ChunkNode* node, const BufferEvent& event);
-  void Settle(Sequence& sequence, ChunkNode& node);
-  void Close(Sequence& sequence);
+  /// Returns nullptr for a sequence that is not drawn.
+  SequenceGraphBuilder* SequenceOf(BufferId buffer, SequenceKey sequence);
 
   Options options_;
-  std::map<Key, Sequence> sequences_;
+  std::map<Key, SequenceGraphBuilder> sequences_;
   std::map<BufferId, uint32_t> generations_;
   LogMoment now_;
   Origin origin_ = Origin::kImported;
-  // The commit under way.
-  ChunkNode* arriving_ = nullptr;  // nullptr if its sequence is not drawn, or it is folded
-  bool arriving_is_new_ = false;
-  WrittenChunk written_;  // scratch
+  ChunkNode* arriving_ = nullptr;  // by the commit under way, unless it is not drawn, or folded
+  WrittenChunk written_;           // scratch
 };
 
 }  // namespace ringscope

@@ -22,7 +22,7 @@ Op ReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }
 /// Counts the packets that the sequence wrote.
 uint64_t Written(const SequenceGraph& graph) {
   FateCount sum;
-  for (const auto& [fate, count] : graph.packets) sum += count;
+  for (const FateCount& count : graph.packets) sum += count;
   return sum.packets;
 }
 
@@ -109,7 +109,7 @@ TEST(ChunkGraph, EachFate_IsShown) {
                                           "#2 read", "#3 readable"));
   EXPECT_EQ(graph.lost().packets, 2u);
   EXPECT_EQ(Written(graph), 4u);
-  EXPECT_EQ(NodeAt(graph, 2).packets.at(Fate::kRead).packets, 1u);
+  EXPECT_EQ(NodeAt(graph, 2).packets[Fate::kRead].packets, 1u);
 }
 
 TEST(ChunkGraph, PacketsOverChunks_AreLinks) {

@@ -5,11 +5,6 @@
 
 namespace ringscope {
 
-void ChunkLifetimes::OnRecord(const Op& op, const LogMoment& moment) {
-  now_ = moment;
-  if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
-}
-
 void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,
                              std::optional<Refusal> refusal) {
   current_ = {.number = ++commits_,
@@ -24,7 +19,7 @@ void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,
   if (refusal) {
     current_.entry = Entry::kRefused;
     current_.why = Name(*refusal);
-    listener_.OnChunkEntered(current_);
+    OnChunkEntered(current_);
   }
 }
 
@@ -38,7 +33,7 @@ void ChunkLifetimes::OnChunkDone(BufferId id, const ChunkCommit&) {
     buffer.held.emplace(key, current_);
     buffer.bytes += current_.outer_size;
   }
-  listener_.OnChunkEntered(current_);
+  OnChunkEntered(current_);
 }
 
 void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
@@ -58,17 +53,15 @@ void ChunkLifetimes::OnBufferEvent(const BufferEvent& event) {
   if (evicting == nullptr && erased == nullptr) return;
   Buffer& buffer = buffers_[event.buffer];
   const uint64_t key = event.chunk.Packed();
-  const auto held = buffer.held.find(key);
-  if (held == buffer.held.end()) return;
-  ChunkLife& life = held->second;
+  ChunkLife* const life = FindIn(buffer.held, key);
+  if (life == nullptr) return;
   if (evicting != nullptr) {
-    life.evicted_by = evicting->by;
-    life.evicted_by_number = current_.number;
-    life.unread_bytes = evicting->state.payload_avail;
-  } else if (life.evicted_by) {
+    life->evicted_by_number = current_.number;
+    life->unread_bytes = evicting->state.payload_avail;
+  } else if (life->evicted_by_number != 0) {
     End(buffer, key, Exit::kEvicted);
   } else if (erased->is_for_clone()) {
-    life.unread_bytes = erased->state.payload_avail;
+    life->unread_bytes = erased->state.payload_avail;
     End(buffer, key, erased->why == Erasure::kDropped ? Exit::kCleared : Exit::kMoved);
   } else {
     End(buffer, key, erased->why == Erasure::kMoved ? Exit::kReplaced : Exit::kRead);
@@ -82,7 +75,7 @@ void ChunkLifetimes::End(Buffer& buffer, uint64_t key, Exit exit) {
   buffer.bytes -= life.outer_size;
   life.exit = exit;
   life.left = now_;
-  listener_.OnChunkLeft(life);
+  OnChunkLeft(life);
 }
 
 void ChunkLifetimes::EndAll(Buffer& buffer) {
@@ -90,12 +83,6 @@ void ChunkLifetimes::EndAll(Buffer& buffer) {
   for (const auto& [key, life] : buffer.held) order.emplace_back(life.number, key);
   std::sort(order.begin(), order.end());
   for (const auto& [number, key] : order) End(buffer, key, Exit::kHeld);
-}
-
-void ChunkLifetimes::OnBufferReplaced(SessionBuffer& buffer) { EndAll(buffers_[buffer.id]); }
-
-void ChunkLifetimes::Finish() {
-  for (auto& [id, buffer] : buffers_) EndAll(buffer);
 }
 
 }  // namespace ringscope

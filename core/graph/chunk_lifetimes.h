@@ -8,7 +8,6 @@
 
 #include "core/base/enum_names.h"
 #include "core/base/lookup.h"
-#include "core/ledger/ledger.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
@@ -31,7 +30,7 @@ struct ChunkLife {
     kNone,      // it never was in the buffer
     kHeld,      // in the buffer when the log ends, or another buffer takes this one's place
     kRead,      // all its packets were consumed
-    kEvicted,   // its space was needed: see `evicted_by`
+    kEvicted,   // its space was needed: see `evicted_by_number`
     kReplaced,  // the same chunk was re-committed
     kMoved,     // a clone took the buffer over
     kCleared,   // the buffer was cleared for a clone
@@ -53,10 +52,9 @@ struct ChunkLife {
   uint32_t outer_size = 0;  // bytes occupied, header and alignment included
 
   Exit exit = Exit::kNone;
-  LogMoment left;                       // kHeld: the last record
-  uint32_t unread_bytes = 0;            // of its fragments when it left, not consumed
-  std::optional<ChunkName> evicted_by;  // the chunk that needed the space
-  uint64_t evicted_by_number = 0;       // of that commit
+  LogMoment left;                  // kHeld: the last record
+  uint32_t unread_bytes = 0;       // of its fragments when it left, not consumed
+  uint64_t evicted_by_number = 0;  // of the commit that needed the space
 
   /// Returns true if it went into the buffer.
   bool entered() const {
@@ -70,23 +68,13 @@ template <>
 inline constexpr std::array kEnumNames<ChunkLife::Exit> = {"none",     "held",  "read",   "evicted",
                                                            "replaced", "moved", "cleared"};
 
-/// Receives each life twice if the chunk went into a buffer, else once.
-class ChunkLifeListener {
- public:
-  virtual ~ChunkLifeListener() = default;
-  /// The buffer (or the service) has answered the commit; nothing is known yet of the exit.
-  virtual void OnChunkEntered(const ChunkLife&) {}
-  /// Called before the OnChunkEntered of the commit that evicted it.
-  virtual void OnChunkLeft(const ChunkLife&) {}
-};
-
 /// Follows all chunks through a replay. Memory: O(chunks held).
 class ChunkLifetimes : public ReplayListener {
  public:
-  explicit ChunkLifetimes(ChunkLifeListener& listener) : listener_(listener) {}
-
   /// At the end of the log: what is still held is reported.
-  void Finish();
+  void Finish() {
+    for (auto& [id, buffer] : buffers_) EndAll(buffer);
+  }
 
   const LogMoment& now() const { return now_; }
   /// Bytes that the buffer's chunks occupy.
@@ -96,11 +84,21 @@ class ChunkLifetimes : public ReplayListener {
   }
 
   bool WantsBufferEvents() const override { return true; }
-  void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override;
+  void OnRecord(const Op& op, const LogMoment& moment) override {
+    now_ = moment;
+    if (const auto* commit = std::get_if<Commit>(&op.body)) origin_ = commit->origin;
+  }
+  void OnBufferReplaced(SessionBuffer& buffer) override { EndAll(buffers_[buffer.id]); }
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnBufferEvent(const BufferEvent& event) override;
+
+ protected:
+  // Each life is reported twice if the chunk went into a buffer, else once.
+  /// The buffer (or the service) has answered the commit; nothing is known yet of the exit.
+  virtual void OnChunkEntered(const ChunkLife&) {}
+  /// Called before the OnChunkEntered of the commit that evicted it.
+  virtual void OnChunkLeft(const ChunkLife&) {}
 
  private:
   using Entry = ChunkLife::Entry;
@@ -113,7 +111,6 @@ class ChunkLifetimes : public ReplayListener {
   void End(Buffer& buffer, uint64_t key, Exit exit);
   void EndAll(Buffer& buffer);
 
-  ChunkLifeListener& listener_;
   std::map<BufferId, Buffer> buffers_;
   LogMoment now_;
   Origin origin_ = Origin::kImported;

@@ -15,15 +15,15 @@ namespace {
 using ::testing::ElementsAre;
 
 /// Each life in a line, when it is over.
-class LifeLog : public ChunkLifeListener {
+class LifeLog : public ChunkLifetimes {
  public:
+  std::vector<std::string> lines;
+
+ private:
   void OnChunkEntered(const ChunkLife& life) override {
     if (!life.entered()) Add(life);
   }
   void OnChunkLeft(const ChunkLife& life) override { Add(life); }
-  std::vector<std::string> lines;
-
- private:
   void Add(const ChunkLife& life) {
     std::string line = std::to_string(life.number) + ": " + ToString(life.chunk) + " " +
                        Name(life.entry) + (*life.why != '\0' ? " " : "") + life.why;
@@ -31,7 +31,7 @@ class LifeLog : public ChunkLifeListener {
       line += " at " + std::to_string(life.committed.record.value_or(0)) + ", " + Name(life.exit) +
               " at " + std::to_string(life.left.record.value_or(0));
     }
-    if (life.evicted_by)
+    if (life.evicted_by_number != 0)
       line += " by " + std::to_string(life.evicted_by_number) + ", " +
               std::to_string(life.unread_bytes) + " unread";
     lines.push_back(line);
@@ -39,8 +39,7 @@ class LifeLog : public ChunkLifeListener {
 };
 
 std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op>& ops) {
-  LifeLog log;
-  ChunkLifetimes lives(log);
+  LifeLog lives;
   ReplayOptions options;
   options.session.all.engine = engine;
   options.reads.mode = ReadsMode::kRecorded;
@@ -48,7 +47,7 @@ std::vector<std::string> LivesOf(const std::string& engine, const std::vector<Op
   for (const Op& op : ops) EXPECT_TRUE(replay.Apply(op));
   lives.Finish();
   EXPECT_EQ(lives.HeldBytes(BufferId{1}), 0u);
-  return log.lines;
+  return lives.lines;
 }
 
 Op LifetimeReadOp() { return {.time_ns = {}, .body = ReadPass{.buffer = BufferId{1}}}; }

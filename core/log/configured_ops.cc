@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/lookup.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
+
+/// Returns the id that is so many after another one.
+BufferId Following(BufferId id, uint32_t steps) {
+  return BufferId{static_cast<uint16_t>(Raw(id) + steps)};
+}
 
 std::string BufferPath(uint64_t index) { return fmt::format("buffers[{}]", index); }
 
@@ -28,17 +34,36 @@ bool ReadsDiffer(const TraceConfigFacts& config, const TraceConfigFacts& other) 
   return config.write_into_file && config.PeriodNs() != other.PeriodNs();
 }
 
-void ConfiguredOps::AddConfig(const Op& before, std::optional<uint64_t> session) {
-  if (config_.config.empty() || std::exchange(has_config_, true)) return;
-  Add({before.time_ns, TraceConfigRecord{.config = config_.config, .session = session}});
+Status ConfiguredOps::ChangeConfig(TraceConfigRecord& record) {
+  if (config_.config.empty() || IsOther(record.session)) return {};
+  before_ = ReadTraceConfigFacts(wire::AsBytes(record.config));
+  if (config_.expects_same_reads && ReadsDiffer(*before_, facts_))
+    return Fail(ErrorCode::kUsage,
+                "the trace config reads the buffers at other times than the session, which is "
+                "not known of what can be read only once",
+                {}, "name a file, or choose the reads with --reads");
+  record.config = config_.config;
+  has_config_ = true;
+  return {};
 }
 
-void ConfiguredOps::SetUp(const Op& op, BufferSetUp setup) {
+bool ConfiguredOps::SetUp(BufferSetUp& setup) {
+  PutConfig(setup.session);
+  if (IsOther(setup.session)) return true;
+  if (is_set_up_) {
+    const auto added = std::ranges::find(added_, setup.id);
+    if (added == added_.end()) return true;
+    const auto id = std::ranges::find_if(ids_, [&](auto& each) { return each.second == setup.id; });
+    setup.index = id->first;
+    setups_.push_back(setup);
+    added_.erase(added);  // the log frees it itself
+    return false;
+  }
   const uint32_t index = setup.index.value_or(static_cast<uint32_t>(setups_.size()));
   setup.index = index;
   setups_.push_back(setup);
-  if (config_.config.empty()) return Add({op.time_ns, setup});
-  if (index >= facts_.buffers.size()) return;
+  if (config_.config.empty()) return true;
+  if (index >= facts_.buffers.size()) return false;
   const ConfiguredBuffer& wanted = facts_.buffers[index];
   // Settings that the config does not change keep the log's values.
   const ConfiguredBuffer* const had =
@@ -49,10 +74,10 @@ void ConfiguredOps::SetUp(const Op& op, BufferSetUp setup) {
   if (had == nullptr ? !setup.engine.starts_with(wanted.engine()) : had->is_v2 != wanted.is_v2)
     setup.engine = wanted.engine();
   ids_[index] = setup.id;
-  Add({op.time_ns, std::move(setup)});
+  return true;
 }
 
-Status ConfiguredOps::EndSetUp(const Op& next) {
+Status ConfiguredOps::EndSetUp() {
   is_set_up_ = true;
   if (config_.config.empty()) return {};
   if (!before_ && setups_.size() != facts_.buffers.size())
@@ -61,37 +86,35 @@ Status ConfiguredOps::EndSetUp(const Op& next) {
                             "not show which data source writes to which buffer",
                             facts_.buffers.size(), setups_.size()),
                 {}, "give each buffer of the session a size in the config");
-  BufferId last{};
-  for (const BufferSetUp& setup : setups_) last = std::max(last, setup.id);
+  BufferId last = std::ranges::max(setups_, {}, &BufferSetUp::id).id;
   for (uint32_t index = 0; index < facts_.buffers.size(); ++index) {
     if (ids_.contains(index)) continue;
     // The service numbers a session's buffers in their order. A live log has each before the first
     // data source that writes to it.
-    BufferId id{static_cast<uint16_t>(Raw(setups_.front().id) + index - *setups_.front().index)};
-    if (std::ranges::count(setups_, id, &BufferSetUp::id) > 0)
-      id = BufferId{static_cast<uint16_t>(Raw(last) + 1)};
+    BufferId id = Following(setups_.front().id, index - *setups_.front().index);
+    if (Contains(setups_, id, &BufferSetUp::id)) id = Following(last, 1);
     last = std::max(last, id);
     ids_[index] = id;
     added_.push_back(id);
     BufferSetUp setup = SetUpAs(facts_.buffers[index], id, index);
     setup.session = session_;
-    Add({next.time_ns, std::move(setup)});
+    Put(std::move(setup));
   }
   return {};
 }
 
-void ConfiguredOps::SetUpUnrecorded(const Op& commit) {
+void ConfiguredOps::SetUpUnrecorded(const Commit& commit) {
   is_set_up_ = true;
-  static_cast<void>(parser_.Parse(std::get<Commit>(commit.body).request));
+  static_cast<void>(parser_.Parse(commit.request));
   for (const ChunkToMove& chunk : parser_.chunks())
     if (chunk.target_buffer && *chunk.target_buffer <= UINT16_MAX) {
       const BufferId id = TargetBufferOf(chunk.target_buffer);
       lowest_ = std::min(lowest_.value_or(id), id);
     }
-  AddConfig(commit, {});
+  PutConfig({});
   std::map<BufferId, BufferSetUp> setups;
   const auto id_of = [&](uint32_t index) {
-    return BufferId{static_cast<uint16_t>(Raw(lowest_.value_or(BufferId{1})) + index)};
+    return Following(lowest_.value_or(BufferId{1}), index);
   };
   for (uint32_t i = 0; i < facts_.buffers.size(); ++i)
     setups[id_of(i)] = SetUpAs(facts_.buffers[i], id_of(i), i);
@@ -100,15 +123,12 @@ void ConfiguredOps::SetUpUnrecorded(const Op& commit) {
         key.is_index ? id_of(key.number) : BufferId{static_cast<uint16_t>(key.number)};
     setups.try_emplace(id, BufferSetUp{.id = id, .index = {}, .size = size, .engine = {}});
   }
-  for (auto& [id, setup] : setups) Add({commit.time_ns, std::move(setup)});
+  for (auto& [id, setup] : setups) Put(std::move(setup));
 }
 
-Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
-  const auto meant = std::ranges::find(setups_, setup.target_buffer, &BufferSetUp::id);
-  if (!before_ || meant == setups_.end()) {
-    Add({op.time_ns, std::move(setup)});
-    return {};
-  }
+Status ConfiguredOps::ChangeTarget(DataSourceSetUp& setup) {
+  const BufferSetUp* const meant = FindBy(setups_, setup.target_buffer, &BufferSetUp::id);
+  if (!before_ || meant == nullptr) return {};
   // Sources of one name are distinguished by their order in the config.
   std::set<uint64_t> targets;
   size_t of_name = 0;
@@ -119,61 +139,52 @@ Status ConfiguredOps::SetUpSource(const Op& op, DataSourceSetUp setup) {
     for (const ConfiguredSource& wanted : facts_.sources)
       if (wanted.name == setup.name && left-- == 0) targets.insert(wanted.target_buffer);
   }
-  if (of_name == 0) {  // the session's own config does not have it either
-    Add({op.time_ns, std::move(setup)});
-    return {};
-  }
+  if (of_name == 0) return {};  // the session's own config does not have it either
   if (targets.empty())
     return Fail(ErrorCode::kUsage,
                 fmt::format("the trace config has no data source '{}' for what the session has of "
                             "it in {}",
                             setup.name, BufferPath(*meant->index)),
                 {}, "leave the session's data sources in the config");
-  const auto id = ids_.find(static_cast<uint32_t>(*targets.begin()));
-  if (id == ids_.end())
+  const BufferId* const id = FindIn(ids_, static_cast<uint32_t>(*targets.begin()));
+  if (id == nullptr)
     return Fail(ErrorCode::kUsage,
                 fmt::format("the data source '{}' targets {}, which the trace config does not have",
                             setup.name, BufferPath(*targets.begin())),
                 {}, fmt::format("give it a target_buffer below {}", facts_.buffers.size()));
   auto& moves = setup.name == kFtraceSource ? ftrace_moves_ : moves_;
-  const auto [move, is_new] = moves.try_emplace({setup.producer, setup.target_buffer}, id->second);
-  if (targets.size() > 1 || move->second != id->second)
+  const auto [move, is_new] = moves.try_emplace({setup.producer, setup.target_buffer}, *id);
+  if (targets.size() > 1 || move->second != *id)
     return Fail(ErrorCode::kUsage,
                 fmt::format("the trace config moves only some of what producer {} writes to {}, "
                             "and the log does not show which chunks are of which data source",
                             Raw(setup.producer), BufferPath(*meant->index)),
                 {}, "move all data sources of that producer and buffer together");
-  setup.target_buffer = id->second;
-  Add({op.time_ns, std::move(setup)});
+  setup.target_buffer = *id;
   return {};
 }
 
-BufferId ConfiguredOps::TargetOf(ProducerId producer, BufferId meant,
-                                 std::optional<SequenceKey> writer) const {
-  const auto ftrace = ftrace_moves_.find({producer, meant});
-  const auto move = moves_.find({producer, meant});
-  const auto known = writer ? is_ftrace_.find(*writer) : is_ftrace_.end();
-  const bool is_ftrace = ftrace != ftrace_moves_.end() &&
-                         (move == moves_.end() || (known != is_ftrace_.end() && known->second));
-  if (is_ftrace) return ftrace->second;
-  return move == moves_.end() ? meant : move->second;
+BufferId ConfiguredOps::TargetOf(SequenceKey writer, BufferId meant) const {
+  const BufferId* const ftrace = FindIn(ftrace_moves_, {writer.producer, meant});
+  const BufferId* const move = FindIn(moves_, {writer.producer, meant});
+  const bool* const is_ftrace = FindIn(is_ftrace_, writer);
+  if (ftrace != nullptr && (move == nullptr || (is_ftrace != nullptr && *is_ftrace)))
+    return *ftrace;
+  return move == nullptr ? meant : *move;
 }
 
-void ConfiguredOps::NoteWriter(std::optional<uint64_t> time_ns, const ChunkCommit& chunk) {
+void ConfiguredOps::NoteWriter(const ChunkCommit& chunk) {
   const SequenceKey writer = chunk.sequence;
   const auto packet = BodyAt(chunk.payload, 0);
   if (ftrace_moves_.empty() || is_ftrace_.contains(writer) || !packet ||
       (chunk.flags & kFirstContinues) != 0)
     return;
   is_ftrace_[writer] = ReadPacketFacts(*packet).content == proto::TracePacket::kFtraceEvents;
-  if (const auto registered = registered_.find(writer); registered != registered_.end())
-    Add({time_ns,
-         WriterRegistered{.producer = writer.producer,
-                          .writer = writer.writer,
-                          .buffer = TargetOf(writer.producer, registered->second, writer)}});
+  if (const BufferId* const meant = FindIn(registered_, writer))
+    Put(WriterRegistered{writer.producer, writer.writer, TargetOf(writer, *meant)});
 }
 
-void ConfiguredOps::MoveChunks(std::optional<uint64_t> time_ns, Commit& commit) {
+void ConfiguredOps::MoveChunks(Commit& commit) {
   const auto moves = [&](const auto& all) {
     return std::ranges::any_of(all, [&](const auto& move) {
       return move.first.first == commit.producer && move.first.second != move.second;
@@ -184,15 +195,17 @@ void ConfiguredOps::MoveChunks(std::optional<uint64_t> time_ns, Commit& commit) 
   request_.clear();
   CommitRequestBuilder builder(request_);
   for (ChunkToMove chunk : parser_.chunks()) {
-    const auto written = ToChunkCommit(commit.producer, chunk);
-    if (written) NoteWriter(time_ns, *written);
-    chunk.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(chunk.target_buffer),
-                                       written ? std::optional(written->sequence) : std::nullopt));
+    SequenceKey writer{commit.producer, {}};
+    if (const auto written = ToChunkCommit(commit.producer, chunk)) {
+      writer = written->sequence;
+      NoteWriter(*written);
+    }
+    chunk.target_buffer = Raw(TargetOf(writer, TargetBufferOf(chunk.target_buffer)));
     builder.AddChunk(chunk);
   }
   for (ChunkToPatch patch : parser_.patches()) {
-    patch.target_buffer = Raw(TargetOf(commit.producer, TargetBufferOf(patch.target_buffer),
-                                       patch.NameFor(commit.producer).sequence));
+    patch.target_buffer =
+        Raw(TargetOf(patch.NameFor(commit.producer).sequence, TargetBufferOf(patch.target_buffer)));
     builder.AddPatch(patch);
   }
   if (const auto flush = parser_.flush_request_id()) builder.SetFlushRequestId(*flush);
@@ -200,79 +213,49 @@ void ConfiguredOps::MoveChunks(std::optional<uint64_t> time_ns, Commit& commit) 
 }
 
 template <typename Record, typename Id>
-void ConfiguredOps::AddForBuffers(std::optional<uint64_t> time_ns, Record record,
-                                  Id Record::*member) {
+void ConfiguredOps::PutForBuffers(Record record, Id Record::*member) {
   const std::optional<BufferId> buffer = record.*member;
   const auto of = buffer ? std::ranges::find(setups_, *buffer, &BufferSetUp::id) : setups_.end();
   const bool is_known = of != setups_.end() && !config_.config.empty();
-  if (!is_known || ids_.contains(*of->index)) Add({time_ns, record});
+  if (!is_known || ids_.contains(*of->index)) Put(record);
   if (!is_known || of != setups_.begin()) return;
   for (const BufferId id : added_) {
     record.*member = id;
-    Add({time_ns, record});
+    Put(record);
   }
 }
 
 Status ConfiguredOps::Change(Op op) {
-  // Other sessions of the log stay as they are.
-  const auto is_other = [&](std::optional<uint64_t> session) {
-    if (!session_) session_ = session;
-    return session && session_ != session;
-  };
-  if (auto* record = std::get_if<TraceConfigRecord>(&op.body)) {
-    if (!config_.config.empty() && !is_other(record->session)) {
-      before_ = ReadTraceConfigFacts(wire::AsBytes(record->config));
-      if (config_.expects_same_reads && ReadsDiffer(*before_, facts_))
-        return Fail(ErrorCode::kUsage,
-                    "the trace config reads the buffers at other times than the session, which is "
-                    "not known of what can be read only once",
-                    {}, "name a file, or choose the reads with --reads");
-      record->config = config_.config;
-      has_config_ = true;
-    }
-    Add(std::move(op));
-    return {};
-  }
-  if (const auto* setup = std::get_if<BufferSetUp>(&op.body)) {
-    AddConfig(op, setup->session);
-    const auto added = std::ranges::find(added_, setup->id);
-    if (is_other(setup->session) || (is_set_up_ && added == added_.end())) {
-      Add(std::move(op));
-    } else if (is_set_up_) {
-      const auto is_it = [&](const auto& each) { return each.second == setup->id; };
-      setups_.push_back(*setup);
-      setups_.back().index = std::ranges::find_if(ids_, is_it)->first;
-      added_.erase(added);  // the log frees it itself
-    } else {
-      SetUp(op, *setup);
-    }
-    return {};
-  }
-  if (!setups_.empty() && !is_set_up_) RS_RETURN_IF_ERROR(EndSetUp(op));
-  const std::optional<uint64_t> time_ns = op.time_ns;
+  time_ns_ = op.time_ns;
+  const bool sets_up = std::holds_alternative<TraceConfigRecord>(op.body) ||
+                       std::holds_alternative<BufferSetUp>(op.body);
+  if (!sets_up && !setups_.empty() && !is_set_up_) RS_RETURN_IF_ERROR(EndSetUp());
   Status status;
-  std::visit(
-      Overloaded{
-          [&](Commit& commit) {
-            if (!is_set_up_) SetUpUnrecorded(op);
-            MoveChunks(time_ns, commit);
-            Add(std::move(op));
-          },
-          [&](WriterRegistered& writer) {
-            lowest_ = std::min(lowest_.value_or(writer.buffer), writer.buffer);
-            registered_[{writer.producer, writer.writer}] = writer.buffer;
-            writer.buffer = TargetOf(writer.producer, writer.buffer);
-            Add(std::move(op));
-          },
-          [&](DataSourceSetUp& setup) { status = SetUpSource(op, std::move(setup)); },
-          [&](BufferFreed& freed) { AddForBuffers(time_ns, freed, &BufferFreed::id); },
-          [&](ReadPass& read) { AddForBuffers(time_ns, read, &ReadPass::buffer); },
-          [&](CloneRead& clone) { AddForBuffers(time_ns, clone, &CloneRead::buffer); },
-          [&](BufferCloned& cloned) { AddForBuffers(time_ns, cloned, &BufferCloned::buffer); },
-          [&](BufferCleared& cleared) { AddForBuffers(time_ns, cleared, &BufferCleared::buffer); },
-          [&](auto&) { Add(std::move(op)); },
+  bool keeps = true;
+  const auto put_for_buffers = [&](auto& record, auto member) {
+    PutForBuffers(record, member);
+    keeps = false;
+  };
+  VisitRecord(
+      op.body, [&](TraceConfigRecord& record) { status = ChangeConfig(record); },
+      [&](BufferSetUp& setup) { keeps = SetUp(setup); },
+      [&](Commit& commit) {
+        if (!is_set_up_) SetUpUnrecorded(commit);
+        MoveChunks(commit);
       },
-      op.body);
+      [&](WriterRegistered& writer) {
+        const SequenceKey key{writer.producer, writer.writer};
+        lowest_ = std::min(lowest_.value_or(writer.buffer), writer.buffer);
+        registered_[key] = writer.buffer;
+        writer.buffer = TargetOf(key, writer.buffer);
+      },
+      [&](DataSourceSetUp& source) { status = ChangeTarget(source); },
+      [&](BufferFreed& freed) { put_for_buffers(freed, &BufferFreed::id); },
+      [&](ReadPass& read) { put_for_buffers(read, &ReadPass::buffer); },
+      [&](CloneRead& clone) { put_for_buffers(clone, &CloneRead::buffer); },
+      [&](BufferCloned& cloned) { put_for_buffers(cloned, &BufferCloned::buffer); },
+      [&](BufferCleared& cleared) { put_for_buffers(cleared, &BufferCleared::buffer); });
+  if (status && keeps) Add(std::move(op));
   return status;
 }
 

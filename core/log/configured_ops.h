@@ -78,25 +78,37 @@ class ConfiguredOps : public ChangedSource {
  private:
   bool HasChanges() const override { return !config_.empty(); }
   Status Change(Op op) override;
+  /// Adds a record at the time of the one that is changed.
+  void Put(OpBody body) { Add({time_ns_, std::move(body)}); }
+  /// Returns true if a record is of another session of the log, which stays as it is.
+  bool IsOther(std::optional<uint64_t> session) {
+    if (!session_) session_ = session;
+    return session && session_ != session;
+  }
   /// Adds the config before the first buffer, if the log has none.
-  void AddConfig(const Op& before, std::optional<uint64_t> session);
-  void SetUp(const Op& op, BufferSetUp setup);
-  Status EndSetUp(const Op& next);
-  void SetUpUnrecorded(const Op& commit);
-  Status SetUpSource(const Op& op, DataSourceSetUp setup);
-  /// Returns the buffer that the chunks for this one go into.
-  BufferId TargetOf(ProducerId producer, BufferId meant,
-                    std::optional<SequenceKey> writer = {}) const;
+  void PutConfig(std::optional<uint64_t> session) {
+    if (!config_.config.empty() && !std::exchange(has_config_, true))
+      Put(TraceConfigRecord{.config = config_.config, .session = session});
+  }
+  Status ChangeConfig(TraceConfigRecord& record);
+  /// Changes a buffer's record. @return false if the config lacks it, or it was added before
+  bool SetUp(BufferSetUp& setup);
+  Status EndSetUp();
+  void SetUpUnrecorded(const Commit& commit);
+  Status ChangeTarget(DataSourceSetUp& source);
+  /// Returns the buffer that a writer's chunks for this one go into.
+  BufferId TargetOf(SequenceKey writer, BufferId meant) const;
   /// Notes whether the writer writes bundles of ftrace events, by its first packet.
-  void NoteWriter(std::optional<uint64_t> time_ns, const ChunkCommit& chunk);
+  void NoteWriter(const ChunkCommit& chunk);
   /// Adds a record about a buffer; one about the session's first buffer also for those that the
   /// config adds, and none for those that it lacks.
   template <typename Record, typename Id>
-  void AddForBuffers(std::optional<uint64_t> time_ns, Record record, Id Record::*member);
-  void MoveChunks(std::optional<uint64_t> time_ns, Commit& commit);
+  void PutForBuffers(Record record, Id Record::*member);
+  void MoveChunks(Commit& commit);
 
   const SessionConfig config_;
   const TraceConfigFacts facts_;
+  std::optional<uint64_t> time_ns_;         // of the record that is changed
   std::optional<TraceConfigFacts> before_;  // the session's own config, if the log has it
   std::optional<uint64_t> session_;         // of the config or the first buffer
   bool has_config_ = false;                 // the record is there

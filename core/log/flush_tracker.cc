@@ -7,16 +7,6 @@
 namespace ringscope {
 namespace {
 
-// Bits of the flags. Source: Perfetto's wire protocol.
-constexpr uint64_t kPartMask = 0xF;
-constexpr unsigned kInitiatorShift = 4;
-
-template <typename Enum>
-Enum PartOf(uint64_t flags) {
-  const uint64_t value = flags & kPartMask;
-  return value < kEnumNames<Enum>.size() ? static_cast<Enum>(value) : Enum{};
-}
-
 FlushAccount::Answer* FindAnswer(FlushAccount& flush, ProducerId producer) {
   return FindBy(flush.answers, producer, &FlushAccount::Answer::producer);
 }
@@ -26,12 +16,6 @@ bool AllAcknowledged(const FlushAccount& flush) {
 }
 
 }  // namespace
-
-FlushReason ReasonOf(uint64_t flush_flags) { return PartOf<FlushReason>(flush_flags); }
-
-FlushInitiator InitiatorOf(uint64_t flush_flags) {
-  return PartOf<FlushInitiator>(flush_flags >> kInitiatorShift);
-}
 
 void FlushTracker::Apply(const LifeEvent& event) {
   const ProducerId producer = event.producer.value_or(ProducerId{});
@@ -69,8 +53,7 @@ void FlushTracker::Request(const LifeEvent& request) {
   if (flush.flags == 0) flush.flags = request.flags;
   const auto ask = [&](ProducerId producer) {
     if (FindAnswer(flush, producer) == nullptr)
-      flush.answers.push_back(
-          {.producer = producer, .asked_ns = request.time_ns, .acknowledged_ns = {}});
+      flush.answers.push_back({.producer = producer, .asked_ns = request.time_ns});
   };
   if (request.producer) {
     ask(*request.producer);
@@ -84,28 +67,20 @@ void FlushTracker::Request(const LifeEvent& request) {
 
 void FlushTracker::Acknowledge(uint64_t up_to, ProducerId producer,
                                std::optional<uint64_t> time_ns) {
-  /// Returns false if the producer was not asked.
-  const auto note = [&](FlushAccount& flush) {
-    FlushAccount::Answer* const answer = FindAnswer(flush, producer);
-    if (answer != nullptr && !std::exchange(answer->acknowledged, true))
-      answer->acknowledged_ns = time_ns;
-    return answer != nullptr;
-  };
   if (!last_retired_ || up_to > *last_retired_) At(up_to, time_ns);
-  if (const auto late = kept_.find(up_to); late != kept_.end() && late->second.timed_out)
-    note(late->second);
   // A reply is for all flushes up to its own.
   for (auto& [id, flush] : kept_) {
     if (id > up_to) break;
-    if (flush.outcome != FlushOutcome::kOpen) continue;
-    if (!note(flush)) {
-      if (!flush.asks_anybody && !flush.answers.empty()) continue;
-      flush.answers.push_back({.producer = producer,
-                               .asked_ns = flush.asks_anybody ? flush.time_ns : std::nullopt,
-                               .acknowledged = true,
-                               .acknowledged_ns = time_ns});
+    const bool is_late = id == up_to && flush.timed_out;
+    if (flush.outcome != FlushOutcome::kOpen && !is_late) continue;
+    FlushAccount::Answer* answer = FindAnswer(flush, producer);
+    if (answer == nullptr) {
+      if (is_late || (!flush.asks_anybody && !flush.answers.empty())) continue;
+      answer = &flush.answers.emplace_back(FlushAccount::Answer{
+          .producer = producer, .asked_ns = flush.asks_anybody ? flush.time_ns : std::nullopt});
     }
-    if (AllAcknowledged(flush)) Decide(flush, FlushOutcome::kSucceeded);
+    if (!std::exchange(answer->acknowledged, true)) answer->acknowledged_ns = time_ns;
+    if (!is_late && AllAcknowledged(flush)) Decide(flush, FlushOutcome::kSucceeded);
   }
 }
 
@@ -125,11 +100,6 @@ void FlushTracker::Retire(FlushAccount& flush) {
     for (const FlushAccount::Answer& answer : flush.answers)
       if (!answer.acknowledged) ++missed_[answer.producer];
   if (on_end_) on_end_(flush);
-}
-
-void FlushTracker::Finish() {
-  for (auto& [id, flush] : kept_) Retire(flush);
-  kept_.clear();
 }
 
 }  // namespace ringscope

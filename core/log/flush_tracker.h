@@ -40,8 +40,17 @@ inline constexpr auto kEnumRows<FlushInitiator> = EnumTable<EnumRow<FlushInitiat
     {FlushInitiator::kPerfettoCmd, "perfetto_cmd", "by the perfetto command"},
     {FlushInitiator::kConsumerSdk, "consumer_sdk", "by a consumer"},
 });
-FlushReason ReasonOf(uint64_t flush_flags);
-FlushInitiator InitiatorOf(uint64_t flush_flags);
+
+/// Returns a part of a flush's flags, which is in four bits. Source: Perfetto's wire protocol.
+template <typename Part>
+Part FlushPartOf(uint64_t flags) {
+  const uint64_t value = flags & 0xF;
+  return value < kEnumNames<Part>.size() ? static_cast<Part>(value) : Part{};
+}
+inline FlushReason ReasonOf(uint64_t flags) { return FlushPartOf<FlushReason>(flags); }
+inline FlushInitiator InitiatorOf(uint64_t flags) {
+  return FlushPartOf<FlushInitiator>(flags >> 4);
+}
 
 /// A flush, and the producers' answers.
 struct FlushAccount {
@@ -49,7 +58,7 @@ struct FlushAccount {
     ProducerId producer{};
     std::optional<uint64_t> asked_ns;
     bool acknowledged = false;
-    std::optional<uint64_t> acknowledged_ns;
+    std::optional<uint64_t> acknowledged_ns = {};
 
     /// Returns the time from request to acknowledgement, if it is known.
     std::optional<uint64_t> latency_ns() const {
@@ -80,7 +89,10 @@ class FlushTracker {
 
   void Apply(const LifeEvent& event);
   /// Ends the log: open flushes have failed.
-  void Finish();
+  void Finish() {
+    for (auto& [id, flush] : kept_) Retire(flush);
+    kept_.clear();
+  }
 
   /// Returns the number of flushes with an outcome so far.
   uint64_t Count(FlushOutcome outcome) const { return counts_[static_cast<size_t>(outcome)]; }

@@ -30,27 +30,17 @@ std::span<const ChunkToPatch> HeldPatches::Take(ProducerId producer) {
   return parser_.patches();
 }
 
-template <typename Record>
-void LiveState::Keep(uint64_t owner, uint64_t number, const Record& record, std::string name) {
-  Entry& entry = entries_[{OpKindOf<Record>(), owner, number, std::move(name)}];
-  entry.order = order_++;
-  entry.body = record;
-}
-
-template <typename Record>
-void LiveState::Forget(uint64_t owner, uint64_t number, const std::string& name) {
-  entries_.erase({OpKindOf<Record>(), owner, number, name});
-}
-
 void LiveState::ForgetSession(uint64_t session) {
-  Forget<SessionStarted>(session, 0);
-  Forget<TraceConfigRecord>(session, 0);
-  for (size_t change = 0; change < kEnumNames<SessionChange>.size(); ++change)
-    Forget<SessionChanged>(session, change);
+  std::erase_if(entries_, [&](const auto& entry) {
+    const auto& [kind, owner, number, name] = entry.first;
+    return owner == session &&
+           (kind == OpKindOf<SessionStarted>() || kind == OpKindOf<TraceConfigRecord>() ||
+            kind == OpKindOf<SessionChanged>());
+  });
 }
 
 void LiveState::ForgetBuffer(BufferId buffer) {
-  Forget<BufferSetUp>(0, Raw(buffer));
+  entries_.erase({OpKindOf<BufferSetUp>(), 0, Raw(buffer), {}});
   std::erase_if(entries_, [&](const auto& entry) {
     const auto* source = std::get_if<DataSourceSetUp>(&entry.second.body);
     return source != nullptr && source->target_buffer == buffer;
@@ -68,49 +58,47 @@ void LiveState::ForgetBuffer(BufferId buffer) {
 
 void LiveState::Add(const OpBody& body) {
   if (std::holds_alternative<Commit>(body)) return;
-  const auto keep_of_instance = [&](const auto& r) { Keep(Raw(r.producer), r.instance, r); };
-  std::visit(Overloaded{
-                 [&](const SessionStarted& r) { Keep(r.session, 0, r); },
-                 [&](const SessionEnded& r) { ForgetSession(r.session); },
-                 [&](const SessionChanged& r) {
-                   const uint64_t session = r.session.value_or(0);
-                   if (r.change == SessionChange::kRefused) return ForgetSession(session);
-                   const bool is_state = r.change != SessionChange::kFlushCalled &&
-                                         r.change != SessionChange::kFlushSucceeded &&
-                                         r.change != SessionChange::kFlushFailed;
-                   if (is_state) Keep(session, static_cast<uint64_t>(r.change), r);
-                 },
-                 [&](const TraceConfigRecord& r) { Keep(r.session.value_or(0), 0, r); },
-                 [&](const BufferSetUp& r) { Keep(0, Raw(r.id), r); },
-                 [&](const BufferFreed& r) { ForgetBuffer(r.id); },
-                 [&](const ClockSnapshotRecord& r) { Keep(0, 0, r); },
-                 [&](const ProducerConnected& r) { Keep(Raw(r.producer), 0, r); },
-                 [&](const SharedMemorySetUp& r) { Keep(Raw(r.producer), 0, r); },
-                 [&](const ProducerDisconnected& gone) {
-                   const auto is_of_it = [&](const auto& record) {
-                     if constexpr (requires { record.producer; })
-                       return record.producer == gone.producer;
-                     return false;
-                   };
-                   std::erase_if(entries_, [&](const auto& entry) {
-                     return std::visit(is_of_it, entry.second.body);
-                   });
-                 },
-                 [&](const DataSourceRegistered& r) { Keep(Raw(r.producer), 0, r, r.name); },
-                 [&](const DataSourceUnregistered& r) {
-                   Forget<DataSourceRegistered>(Raw(r.producer), 0, r.name);
-                 },
-                 [&](const DataSourceSetUp& r) { keep_of_instance(r); },
-                 [&](const DataSourceStarted& r) { keep_of_instance(r); },
-                 [&](const DataSourceStopped& r) { keep_of_instance(r); },
-                 [&](const DataSourceNotified& r) { keep_of_instance(r); },
-                 [&](const WriterRegistered& r) { Keep(Raw(r.producer), Raw(r.writer), r); },
-                 [&](const WriterUnregistered& r) {
-                   Forget<WriterRegistered>(Raw(r.producer), Raw(r.writer));
-                 },
-                 [](const auto&) {},
-             },
-             body);
+  const auto keep = [&](uint64_t owner, uint64_t number = 0, std::string name = {}) {
+    entries_[{body.index(), owner, number, std::move(name)}] = {order_++, body};
+  };
+  const auto keep_of_instance = [&](const auto& r) { keep(Raw(r.producer), r.instance); };
+  VisitRecord(
+      body, [&](const SessionStarted& r) { keep(r.session); },
+      [&](const SessionEnded& r) { ForgetSession(r.session); },
+      [&](const SessionChanged& r) {
+        const uint64_t session = r.session.value_or(0);
+        if (r.change == SessionChange::kRefused) return ForgetSession(session);
+        const bool is_state = r.change != SessionChange::kFlushCalled &&
+                              r.change != SessionChange::kFlushSucceeded &&
+                              r.change != SessionChange::kFlushFailed;
+        if (is_state) keep(session, static_cast<uint64_t>(r.change));
+      },
+      [&](const TraceConfigRecord& r) { keep(r.session.value_or(0)); },
+      [&](const BufferSetUp& r) { keep(0, Raw(r.id)); },
+      [&](const BufferFreed& r) { ForgetBuffer(r.id); },
+      [&](const ClockSnapshotRecord&) { keep(0); },
+      [&](const ProducerConnected& r) { keep(Raw(r.producer)); },
+      [&](const SharedMemorySetUp& r) { keep(Raw(r.producer)); },
+      [&](const ProducerDisconnected& gone) {
+        const auto is_of_it = [&](const auto& record) {
+          if constexpr (requires { record.producer; }) return record.producer == gone.producer;
+          return false;
+        };
+        std::erase_if(entries_,
+                      [&](const auto& entry) { return std::visit(is_of_it, entry.second.body); });
+      },
+      [&](const DataSourceRegistered& r) { keep(Raw(r.producer), 0, r.name); },
+      [&](const DataSourceUnregistered& r) {
+        entries_.erase({OpKindOf<DataSourceRegistered>(), Raw(r.producer), 0, r.name});
+      },
+      [&](const DataSourceSetUp& r) { keep_of_instance(r); },
+      [&](const DataSourceStarted& r) { keep_of_instance(r); },
+      [&](const DataSourceStopped& r) { keep_of_instance(r); },
+      [&](const DataSourceNotified& r) { keep_of_instance(r); },
+      [&](const WriterRegistered& r) { keep(Raw(r.producer), Raw(r.writer)); },
+      [&](const WriterUnregistered& r) {
+        entries_.erase({OpKindOf<WriterRegistered>(), Raw(r.producer), Raw(r.writer), {}});
+      });
 }
 
 std::vector<OpBody> LiveState::Records() const {

@@ -57,10 +57,6 @@ class LiveState {
     OpBody body;
   };
 
-  template <typename Record>
-  void Keep(uint64_t owner, uint64_t number, const Record& record, std::string name = {});
-  template <typename Record>
-  void Forget(uint64_t owner, uint64_t number, const std::string& name = {});
   void ForgetSession(uint64_t session);
   void ForgetBuffer(BufferId buffer);
 

@@ -509,6 +509,12 @@ class OpBody : public AnyRecord {
   ~OpBody();
 };
 
+/// Calls the function for the kind of the record, if there is one.
+template <typename Body, typename... Functions>
+void VisitRecord(Body& body, Functions... functions) {
+  std::visit(Overloaded{functions..., [](const auto&) {}}, body);
+}
+
 /// Returns true for a place of a log's file that cannot be read, which is no record.
 inline bool IsDamage(const OpBody& body) {
   const auto* gap = std::get_if<RecorderGap>(&body);

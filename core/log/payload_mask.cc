@@ -10,6 +10,8 @@ namespace {
 
 using Writable = std::span<uint8_t>;
 using proto::TracePacket;
+using KeptClock = proto::ClockSnapshot::Clock;
+using PatchedChunk = proto::CommitDataRequest::ChunkToPatch;
 
 /// The tag of field 14 as a varint, and a value. TracePacket has no such field.
 constexpr uint8_t kFiller = 14 << 3;
@@ -17,52 +19,45 @@ constexpr uint8_t kMoreBytes = 0x80;
 
 /// A field whose value is kept, or a message some of whose fields are.
 struct KeptField {
-  uint32_t number = 0;  // 0 after the last one of a message
-  const KeptField* message = nullptr;
+  constexpr KeptField(uint32_t field, const KeptField* fields = nullptr)  // NOLINT: a plain number
+      : number(field), message(fields) {}
+  uint32_t number;  // 0 after the last one of a message
+  const KeptField* message;
 };
-constexpr KeptField kKeptClock[] = {{proto::ClockSnapshot::Clock::kClockId},
-                                    {proto::ClockSnapshot::Clock::kTimestamp},
-                                    {proto::ClockSnapshot::Clock::kIsIncremental},
-                                    {proto::ClockSnapshot::Clock::kUnitMultiplierNs},
-                                    {}};
+constexpr KeptField kKeptClock[] = {KeptClock::kClockId, KeptClock::kTimestamp,
+                                    KeptClock::kIsIncremental, KeptClock::kUnitMultiplierNs, 0};
 constexpr KeptField kClockSnapshot[] = {
-    {proto::ClockSnapshot::kClocks, kKeptClock}, {proto::ClockSnapshot::kPrimaryTraceClock}, {}};
-constexpr KeptField kDefaults[] = {{proto::TracePacketDefaults::kTimestampClockId}, {}};
-constexpr KeptField kFtraceBundle[] = {
-    {proto::FtraceEventBundle::kCpu}, {proto::FtraceEventBundle::kLostEvents}, {}};
+    {proto::ClockSnapshot::kClocks, kKeptClock}, proto::ClockSnapshot::kPrimaryTraceClock, 0};
+constexpr KeptField kDefaults[] = {proto::TracePacketDefaults::kTimestampClockId, 0};
+constexpr KeptField kFtraceBundle[] = {proto::FtraceEventBundle::kCpu,
+                                       proto::FtraceEventBundle::kLostEvents, 0};
 // All counters of a processor's buffer.
-constexpr KeptField kCpuStats[] = {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {}};
-constexpr KeptField kKprobeStats[] = {{1}, {2}, {}};
-constexpr KeptField kFtraceStats[] = {{proto::FtraceStats::kPhase},
-                                      {proto::FtraceStats::kCpuStats, kCpuStats},
-                                      {10, kKprobeStats},
-                                      {}};
-constexpr KeptField kPacket[] = {{TracePacket::kTimestamp},
-                                 {TracePacket::kTimestampClockId},
-                                 {TracePacket::kSequenceFlags},
-                                 {TracePacket::kIncrementalStateCleared},
-                                 {TracePacket::kPreviousPacketDropped},
-                                 {TracePacket::kFirstPacketOnSequence},
+constexpr KeptField kCpuStats[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0};
+constexpr KeptField kKprobeStats[] = {1, 2, 0};
+constexpr KeptField kFtraceStats[] = {
+    proto::FtraceStats::kPhase, {proto::FtraceStats::kCpuStats, kCpuStats}, {10, kKprobeStats}, 0};
+constexpr KeptField kPacket[] = {TracePacket::kTimestamp,
+                                 TracePacket::kTimestampClockId,
+                                 TracePacket::kSequenceFlags,
+                                 TracePacket::kIncrementalStateCleared,
+                                 TracePacket::kPreviousPacketDropped,
+                                 TracePacket::kFirstPacketOnSequence,
                                  {TracePacket::kClockSnapshot, kClockSnapshot},
                                  {TracePacket::kTracePacketDefaults, kDefaults},
                                  {TracePacket::kFtraceEvents, kFtraceBundle},
                                  {TracePacket::kFtraceStats, kFtraceStats},
-                                 {}};
+                                 0};
 
 /// In place of a message: the field's bytes become filler.
-constexpr KeptField kFilled[] = {{}};
-constexpr KeptField kPatch[] = {{proto::CommitDataRequest::ChunkToPatch::Patch::kOffset},
-                                {proto::CommitDataRequest::ChunkToPatch::Patch::kData, kFilled},
-                                {}};
-constexpr KeptField kChunkToPatch[] = {{proto::CommitDataRequest::ChunkToPatch::kTargetBuffer},
-                                       {proto::CommitDataRequest::ChunkToPatch::kWriterId},
-                                       {proto::CommitDataRequest::ChunkToPatch::kChunkId},
-                                       {proto::CommitDataRequest::ChunkToPatch::kHasMorePatches},
-                                       {proto::CommitDataRequest::ChunkToPatch::kPatches, kPatch},
-                                       {}};
+constexpr KeptField kFilled[] = {0};
+constexpr KeptField kPatch[] = {
+    PatchedChunk::Patch::kOffset, {PatchedChunk::Patch::kData, kFilled}, 0};
+constexpr KeptField kChunkToPatch[] = {
+    PatchedChunk::kTargetBuffer,   PatchedChunk::kWriterId,          PatchedChunk::kChunkId,
+    PatchedChunk::kHasMorePatches, {PatchedChunk::kPatches, kPatch}, 0};
 constexpr KeptField kRequest[] = {{proto::CommitDataRequest::kChunksToPatch, kChunkToPatch},
-                                  {proto::CommitDataRequest::kFlushRequestId},
-                                  {}};
+                                  proto::CommitDataRequest::kFlushRequestId,
+                                  0};
 
 void ZeroOut(Writable bytes) { std::ranges::fill(bytes, uint8_t{0}); }
 
@@ -156,41 +151,29 @@ void MaskBrokenSize(Writable rest) {
   rest[size.size - 1] = 0x7E;  // large, and not the size of an aborted packet
 }
 
-/// Returns the end of the size of a fragment that its writer still has, if it has a usual form;
-/// else `offset`. It may be chance if the fragment was counted but not begun.
-uint32_t EndOfOpenSize(Bytes payload, uint32_t offset) {
-  constexpr uint32_t kLargestInOneByte = 0x7E;
-  Fragment fragment;
-  if (ReadFragment(payload.data(), static_cast<uint32_t>(payload.size()), offset, fragment) !=
-      FragmentStatus::kFragment)
-    return offset;
-  const uint32_t bytes = fragment.body - fragment.offset;
-  const bool is_usual = bytes == kPatchSize || (bytes == 1 && fragment.size() <= kLargestInOneByte);
-  return is_usual ? fragment.body : offset;
-}
-
 /// Masks a chunk's payload.
 void MaskPayload(const ChunkHeader& header, bool complete, Writable payload) {
-  const auto [count, flags] = FinishedPartOf(header.fragments, header.flags & kAbiFlags, complete);
-  const auto size = static_cast<uint32_t>(payload.size());
-  uint32_t offset = 0;
-  Fragment fragment;
-  FragmentStatus status = FragmentStatus::kFragment;
-  for (uint32_t i = 0; i < count; ++i) {
-    status = ReadFragment(payload.data(), size, offset, fragment);
-    if (status != FragmentStatus::kFragment) break;
-    offset = fragment.end;
-    const Writable bytes = payload.subspan(fragment.body, fragment.size());
-    const bool begins_open = i == 0 && (flags & kFirstContinues) != 0;
-    const bool ends_open = i + 1 == count && (flags & kLastContinues) != 0;
-    if (begins_open)
-      Fill(bytes, begins_open, ends_open);
-    else
-      MaskPacket(bytes, ends_open, (flags & kNeedsPatching) != 0);
-  }
-  // The last fragment of a chunk that its writer still has may grow: only its size counts.
-  if (status == FragmentStatus::kFragment && count < header.fragments)
-    offset = EndOfOpenSize(payload, offset);
+  const FinishedPart part = FinishedPartOf(header.fragments, header.flags & kAbiFlags, complete);
+  uint32_t offset = 0, index = 0;
+  const FragmentStatus status =
+      VisitFragments(payload, part.fragments, [&](const Fragment& fragment) {
+        offset = fragment.end;
+        const Writable bytes = payload.subspan(fragment.body, fragment.size());
+        const bool begins_open = index == 0 && (part.flags & kFirstContinues) != 0;
+        const bool ends_open = ++index == part.fragments && (part.flags & kLastContinues) != 0;
+        if (begins_open)
+          Fill(bytes, begins_open, ends_open);
+        else
+          MaskPacket(bytes, ends_open, (part.flags & kNeedsPatching) != 0);
+      });
+  // The last fragment of a chunk that its writer still has may grow: only its size counts, if it
+  // has a usual form. It may be chance if the fragment was counted but not begun.
+  if (status == FragmentStatus::kFragment && part.fragments < header.fragments)
+    VisitFragments(payload.subspan(offset), 1, [&](const Fragment& open) {
+      constexpr uint32_t kLargestInOneByte = 0x7E;
+      if (open.body == kPatchSize || (open.body == 1 && open.size() <= kLargestInOneByte))
+        offset += open.body;
+    });
   if (status == FragmentStatus::kFragment || status == FragmentStatus::kNone)
     ZeroOut(payload.subspan(offset));
   else

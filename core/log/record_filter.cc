@@ -1,25 +1,6 @@
 #include "core/log/record_filter.h"
 
-#include <type_traits>
-
-#include "core/base/lookup.h"
-
 namespace ringscope {
-namespace {
-
-/// Returns true if a list allows a value. An empty one allows all, another no absent value.
-template <typename T>
-bool Allows(const std::vector<T>& list, const std::optional<std::type_identity_t<T>>& value) {
-  return list.empty() || (value && Contains(list, *value));
-}
-
-}  // namespace
-
-void RecordFilter::StartSession(std::optional<uint64_t> start_ns) {
-  start_ns_ = start_ns;
-  now_ns_.reset();
-  buffers_set_up_ = 0;
-}
 
 bool RecordFilter::Keeps(const Op& op, uint64_t number) {
   if (op.time_ns) {
@@ -28,63 +9,42 @@ bool RecordFilter::Keeps(const Op& op, uint64_t number) {
   }
   if (const auto* setup = std::get_if<BufferSetUp>(&op.body))
     filter_.Resolve(setup->id, setup->index.value_or(buffers_set_up_++));
-  if (filter_.records && (number < filter_.records->first || number > filter_.records->last))
-    return false;
-  return KeepsTime() && KeepsSubject(op.body);
-}
-
-bool RecordFilter::KeepsTime() const {
+  if (number < filter_.records.first || number > filter_.records.last) return false;
   // Records before the first that has a time belong to the session's start.
-  if (!now_ns_) return !filter_.from || (filter_.from->relative && filter_.from->ns == 0);
-  return filter_.KeepsTime(now_ns_, now_ns_, *start_ns_);
+  const bool is_in_time = now_ns_
+                              ? filter_.KeepsTime(now_ns_, now_ns_, *start_ns_)
+                              : !filter_.from || (filter_.from->relative && filter_.from->ns == 0);
+  return is_in_time && KeepsSubject(op.body);
 }
 
 bool RecordFilter::KeepsSubject(const OpBody& body) {
-  if (const auto* commit = std::get_if<Commit>(&body)) return KeepsCommit(*commit);
+  if (const auto* commit = std::get_if<Commit>(&body)) {
+    const ProducerId producer = commit->producer;
+    parser_.Parse(commit->request);
+    const auto& chunks = parser_.chunks();
+    const auto patches = parser_.patches();
+    if (chunks.empty() && patches.empty()) return filter_.Keeps({}, {});
+    return std::ranges::any_of(chunks, [&](auto& chunk) { return KeepsChunk(producer, chunk); }) ||
+           std::ranges::any_of(patches, [&](auto& patch) { return KeepsPatch(producer, patch); });
+  }
   return std::visit(
       [&]<typename Record>(const Record& record) {
         std::optional<ProducerId> producer;
         std::optional<WriterId> writer;
+        std::optional<SequenceKey> sequence;
         std::optional<BufferKey> buffer;
         if constexpr (requires { record.producer; }) producer = record.producer;
         if constexpr (requires { record.writer; }) writer = record.writer;
+        if (producer && writer) sequence = SequenceKey{*producer, *writer};
         if constexpr (requires { record.target_buffer; }) buffer = record.target_buffer;
         if constexpr (requires { record.buffer; }) buffer = record.buffer;
         if constexpr (requires { record.id; }) buffer = record.id;
         // A pass over all buffers reads each of them.
         if (std::is_same_v<Record, ReadPass> && !buffer && !filter_.buffers.empty())
           buffer = filter_.buffers.front();
-        return Matches(producer, writer, buffer);
+        return filter_.Keeps(buffer, sequence);
       },
       body);
-}
-
-bool RecordFilter::KeepsCommit(const Commit& commit) {
-  const ProducerId producer = commit.producer;
-  parser_.Parse(commit.request);
-  const auto& chunks = parser_.chunks();
-  const auto patches = parser_.patches();
-  if (chunks.empty() && patches.empty()) return Matches(producer, {}, {});
-  return std::ranges::any_of(chunks, [&](auto& chunk) { return KeepsChunk(producer, chunk); }) ||
-         std::ranges::any_of(patches, [&](auto& patch) { return KeepsPatch(producer, patch); });
-}
-
-bool RecordFilter::KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const {
-  const auto header = chunk.header();
-  return Matches(producer, header ? std::optional(header->writer) : std::nullopt,
-                 TargetBufferOf(chunk.target_buffer));
-}
-
-bool RecordFilter::KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const {
-  return Matches(producer, patch.NameFor(producer).sequence.writer,
-                 TargetBufferOf(patch.target_buffer));
-}
-
-bool RecordFilter::Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
-                           std::optional<BufferKey> buffer) const {
-  std::optional<SequenceKey> sequence;
-  if (producer && writer) sequence = SequenceKey{*producer, *writer};
-  return Allows(filter_.sequences, sequence) && Allows(filter_.buffers, buffer);
 }
 
 bool SessionFilter::Keeps(Op& op) {

@@ -43,9 +43,10 @@ struct LogSelection {
   /// Returns true if anything can be left out.
   bool selects() const { return !sequences.empty() || !buffers.empty() || selects_times(); }
   bool selects_times() const { return from || to; }
-  bool Keeps(BufferKey buffer, SequenceKey sequence) const {
-    return (buffers.empty() || Contains(buffers, buffer)) &&
-           (sequences.empty() || Contains(sequences, sequence));
+  /// A list that is not empty keeps nothing that is absent.
+  bool Keeps(std::optional<BufferKey> buffer, std::optional<SequenceKey> sequence) const {
+    return (buffers.empty() || (buffer && Contains(buffers, *buffer))) &&
+           (sequences.empty() || (sequence && Contains(sequences, *sequence)));
   }
   /// Returns true if the span reaches into the time asked for. A span without times is not kept
   /// once a limit is set.
@@ -64,7 +65,7 @@ struct LogSelection {
 
 /// The records to keep. Within a list any entry matches; all lists that are not empty must agree.
 struct RecordCriteria : LogSelection {
-  std::optional<RecordRange> records;
+  RecordRange records;
 };
 
 /// Applies a filter to the records of one session after the other.
@@ -73,23 +74,29 @@ class RecordFilter {
   explicit RecordFilter(RecordCriteria filter) : filter_(std::move(filter)) {}
 
   /// @param start_ns of the session; nullopt: the time of its first record that has one
-  void StartSession(std::optional<uint64_t> start_ns);
+  void StartSession(std::optional<uint64_t> start_ns) {
+    start_ns_ = start_ns;
+    now_ns_.reset();
+    buffers_set_up_ = 0;
+  }
   /// @param number of the record in its file
   bool Keeps(const Op& op, uint64_t number);
   /// Returns true if a chunk, or its patches, of a commit that is kept should be shown.
-  bool KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const;
-  bool KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const;
+  bool KeepsChunk(ProducerId producer, const ChunkToMove& chunk) const {
+    std::optional<SequenceKey> sequence;
+    if (const auto header = chunk.header()) sequence = SequenceKey{producer, header->writer};
+    return filter_.Keeps(TargetBufferOf(chunk.target_buffer), sequence);
+  }
+  bool KeepsPatch(ProducerId producer, const ChunkToPatch& patch) const {
+    return filter_.Keeps(TargetBufferOf(patch.target_buffer), patch.NameFor(producer).sequence);
+  }
   /// Returns true if no record of this file after `number` can be kept.
-  bool IsPast(uint64_t number) const { return filter_.records && number >= filter_.records->last; }
+  bool IsPast(uint64_t number) const { return number >= filter_.records.last; }
   /// Returns the time from which the session's times count.
   std::optional<uint64_t> start_ns() const { return start_ns_; }
 
  private:
-  bool Matches(std::optional<ProducerId> producer, std::optional<WriterId> writer,
-               std::optional<BufferKey> buffer) const;
-  bool KeepsTime() const;
   bool KeepsSubject(const OpBody& body);
-  bool KeepsCommit(const Commit& commit);
 
   RecordCriteria filter_;
   uint32_t buffers_set_up_ = 0;

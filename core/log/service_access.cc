@@ -1,61 +1,46 @@
 #include "core/log/service_access.h"
 
-#include "core/base/lookup.h"
-#include "core/base/result.h"
-
 namespace ringscope {
 
 void ServiceAccess::Apply(const Op& op) {
-  std::visit(Overloaded{
-                 [&](const ProducerConnected& connected) { Connect(connected); },
-                 [&](const ProducerDisconnected& gone) { producers_.erase(gone.producer); },
-                 [&](const SharedMemorySetUp& setup) {
-                   knows_shared_memory_ = true;
-                   Producer* producer = Known(setup.producer);
-                   if (producer == nullptr) return;
-                   producer->has_shared_memory = true;
-                   if (setup.page_size > 0) producer->smb_pages = setup.size / setup.page_size;
-                 },
-                 [&](const DataSourceSetUp& setup) {
-                   knows_data_sources_ = true;
-                   if (Producer* producer = Known(setup.producer))
-                     producer->may_write.insert(setup.target_buffer);
-                 },
-                 [&](const WriterRegistered& writer) {
-                   if (Producer* producer = Known(writer.producer))
-                     producer->writers.insert_or_assign(writer.writer, writer.buffer);
-                 },
-                 [&](const WriterUnregistered& writer) {
-                   const auto producer = producers_.find(writer.producer);
-                   if (producer != producers_.end()) producer->second.writers.erase(writer.writer);
-                 },
-                 [&](const BufferFreed& freed) {
-                   for (auto& [id, producer] : producers_) producer.may_write.erase(freed.id);
-                 },
-                 [](const auto&) {},
-             },
-             op.body);
-}
-
-void ServiceAccess::Connect(const ProducerConnected& connected) {
-  if (!knows_producers()) producers_.clear();
-  ++producers_seen_;
-  Producer& producer = producers_[connected.producer];
-  producer = {.identity = {connected.uid, connected.pid}};
-  if (connected.machine.value_or(0) != 0)
-    machines_.insert_or_assign(connected.producer, *connected.machine);
-  else
-    machines_.erase(connected.producer);
-  if (!connected.smb_size) return;
-  knows_shared_memory_ = true;
-  producer.has_shared_memory = true;
-  if (connected.page_size.value_or(0) > 0)
-    producer.smb_pages = *connected.smb_size / *connected.page_size;
-}
-
-ServiceAccess::Producer* ServiceAccess::Known(ProducerId id) {
-  if (!knows_producers()) return &producers_[id];
-  return FindIn(producers_, id);
+  VisitRecord(
+      op.body,
+      [&](const ProducerConnected& connected) {
+        if (!knows_producers()) producers_.clear();
+        ++producers_seen_;
+        Producer& producer = producers_[connected.producer];
+        producer = {.identity = {connected.uid, connected.pid}};
+        machines_[connected.producer] = connected.machine.value_or(0);
+        if (!connected.smb_size) return;
+        knows_shared_memory_ = true;
+        producer.has_shared_memory = true;
+        if (connected.page_size.value_or(0) > 0)
+          producer.smb_pages = *connected.smb_size / *connected.page_size;
+      },
+      [&](const ProducerDisconnected& gone) { producers_.erase(gone.producer); },
+      [&](const SharedMemorySetUp& setup) {
+        knows_shared_memory_ = true;
+        Producer* producer = Known(setup.producer);
+        if (producer == nullptr) return;
+        producer->has_shared_memory = true;
+        if (setup.page_size > 0) producer->smb_pages = setup.size / setup.page_size;
+      },
+      [&](const DataSourceSetUp& setup) {
+        knows_data_sources_ = true;
+        if (Producer* producer = Known(setup.producer))
+          producer->may_write.insert(setup.target_buffer);
+      },
+      [&](const WriterRegistered& writer) {
+        if (Producer* producer = Known(writer.producer))
+          producer->writers.insert_or_assign(writer.writer, writer.buffer);
+      },
+      [&](const WriterUnregistered& writer) {
+        if (Producer* producer = FindIn(producers_, writer.producer))
+          producer->writers.erase(writer.writer);
+      },
+      [&](const BufferFreed& freed) {
+        for (auto& [id, producer] : producers_) producer.may_write.erase(freed.id);
+      });
 }
 
 std::optional<Refusal> ServiceAccess::Check(const Producer* producer, const Commit& commit,

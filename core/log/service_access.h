@@ -57,17 +57,18 @@ class ServiceAccess {
   uint64_t producers_connected() const { return knows_producers() ? producers_.size() : 0; }
   /// Returns the machine_id of the producer, also after it disconnected. The service's own is 0.
   uint32_t MachineOf(ProducerId id) const {
-    const auto machine = machines_.find(id);
-    return machine == machines_.end() ? 0 : machine->second;
+    const uint32_t* const machine = FindIn(machines_, id);
+    return machine == nullptr ? 0 : *machine;
   }
 
  private:
-  void Connect(const ProducerConnected& connected);
   /// Returns the producer that a record is about, or nullptr if it is not connected.
-  Producer* Known(ProducerId id);
+  Producer* Known(ProducerId id) {
+    return knows_producers() ? FindIn(producers_, id) : &producers_[id];
+  }
 
   std::map<ProducerId, Producer> producers_;  // connected, once there are records of connections
-  std::map<ProducerId, uint32_t> machines_;   // of those on other machines
+  std::map<ProducerId, uint32_t> machines_;   // of all that were connected
   uint64_t producers_seen_ = 0;
   bool knows_data_sources_ = false;
   bool knows_shared_memory_ = false;

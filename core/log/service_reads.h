@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/lookup.h"
 #include "core/log/op.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/trace_config_facts.h"
@@ -24,7 +25,10 @@ class ServiceReads {
   ServiceReads(bool all, uint64_t period_ns) : all_(all), chosen_ns_(period_ns) {}
 
   /// The log's first time, ns: without a config the session begins there.
-  void Begin(uint64_t time_ns);
+  void Begin(uint64_t time_ns) {
+    if (all_ && !stream_) return StartStream({}, {}, time_ns);
+    if (stream_ && stream_->started) StartNow(time_ns);
+  }
 
   /// Returns true if a read is due before a record of this time. It counts as made: periods that
   /// nothing was committed in are read once, as the first read took all there was.
@@ -47,8 +51,8 @@ class ServiceReads {
 
   /// Returns true if the config of a session has write_into_file.
   bool WritesFile(std::optional<uint64_t> session) const {
-    const auto found = sessions_.find(session.value_or(0));
-    return found != sessions_.end() && found->second.config.write_into_file;
+    const SessionFacts* const facts = FindIn(sessions_, session.value_or(0));
+    return facts != nullptr && facts->config.write_into_file;
   }
   /// Returns the max_file_size_bytes of a session that is written into a file; 0: there is none.
   uint64_t MaxFileBytes(std::optional<uint64_t> session) const {
@@ -88,11 +92,18 @@ class ServiceReads {
 
   void StartStream(std::optional<uint64_t> session, const TraceConfigFacts& config,
                    std::optional<uint64_t> time_ns);
-  void Arm(uint64_t now_ns);
+  void Arm(uint64_t now_ns) { due_ns_ = NextMultiple(stream_->period_ns / 1'000'000, now_ns); }
   uint64_t NextMultiple(uint64_t period_ms, uint64_t now_ns) const;
-  void StartNow(uint64_t now_ns);
-  Due EndStream();
-  Due TakeFlush(const FlushRequested& flush, uint64_t now_ns);
+  void StartNow(uint64_t now_ns) {
+    stream_->started = true;
+    stream_->start_ns = now_ns;
+    Arm(now_ns);
+  }
+  Due EndStream() {
+    stream_->open = false;
+    due_ns_ = UINT64_MAX;
+    return Due::kBefore;
+  }
   Due TakeFlushEnd(uint64_t flush, std::optional<ProducerId> producer, uint64_t now_ns);
   bool IsStreamed(std::optional<uint64_t> session) const {
     return is_open() && (!session || !stream_->session || session == stream_->session);

@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 
-namespace ringscope {
+#include "core/base/text.h"
 
-void SessionIndexBuilder::AddRead(const ReadPass& read) {
-  if (service_.AnswersNothing(read)) return;
-  facts_.has_reads = true;
-  // For a file the service reads until nothing is left.
-  const bool reads_all = read.reason == ReadReason::kFile && !read.max_packets;
-  facts_.has_limited_reads |= !read.buffer && read.max_bytes && !reads_all;
-}
+namespace ringscope {
 
 bool SessionIndexBuilder::Add(Op& op) {
   const bool is_beginning = facts_.commits == 0;
@@ -31,21 +25,26 @@ bool SessionIndexBuilder::Add(Op& op) {
     facts_.tracing.push_back(started->session);
   if (filter_ && !filter_->Keeps(op)) return false;
   note_start();
-  std::visit(
-      Overloaded{
-          [&](const TraceConfigRecord& record) {
-            if (is_beginning && facts_.config.empty()) facts_.config = record.config;
-          },
-          [&](const BufferSetUp& setup) {
-            facts_.sets_up_buffers |= is_beginning;
-            facts_.buffers[setup.id] = {setup.size, setup.policy, setup.index.value_or(set_up_++)};
-          },
-          [&](const ReadPass& read) { AddRead(read); },
-          [&](const DataSourceRegistered& source) {
-            facts_.has_programs |= !source.protovm_program.empty();
-          },
-          [&](const ProtoVmSetUp&) { facts_.has_programs = true; }, [](const auto&) {}},
-      op.body);
+  VisitRecord(
+      op.body,
+      [&](const TraceConfigRecord& record) {
+        if (is_beginning && facts_.config.empty()) facts_.config = record.config;
+      },
+      [&](const BufferSetUp& setup) {
+        facts_.sets_up_buffers |= is_beginning;
+        facts_.buffers[setup.id] = {setup.size, setup.policy, setup.index.value_or(set_up_++)};
+      },
+      [&](const ReadPass& read) {
+        if (service_.AnswersNothing(read)) return;
+        facts_.has_reads = true;
+        // For a file the service reads until nothing is left.
+        const bool reads_all = read.reason == ReadReason::kFile && !read.max_packets;
+        facts_.has_limited_reads |= !read.buffer && read.max_bytes && !reads_all;
+      },
+      [&](const DataSourceRegistered& source) {
+        facts_.has_programs |= !source.protovm_program.empty();
+      },
+      [&](const ProtoVmSetUp&) { facts_.has_programs = true; });
   clones_.Add(op);
   service_.Take(op, op.time_ns);
   facts_.streams |= service_.streams();
@@ -60,13 +59,6 @@ std::vector<RecordingVerdict> SessionIndexBuilder::Verdicts() const {
   return verdicts;
 }
 
-SessionIndex SessionIndexBuilder::Index() const {
-  SessionIndex index = facts_;
-  index.clones = clones_.clones();
-  index.verdicts = Verdicts();
-  return index;
-}
-
 Result<SessionIndex> IndexSession(OpSource& ops) {
   SessionIndexBuilder builder;
   while (true) {
@@ -76,40 +68,33 @@ Result<SessionIndex> IndexSession(OpSource& ops) {
   }
 }
 
-CloneFacts& CloneScan::Of(uint64_t clone) {
-  CloneFacts& facts = clones_[clone];
-  facts.clone = clone;
-  return facts;
-}
-
 void CloneScan::Add(const Op& op) {
-  std::visit(
-      Overloaded{
-          [&](const CloneRequested& requested) { Of(requested.clone).session = requested.session; },
-          [&](const BufferCloned& cloned) { Of(cloned.clone).buffers.insert(cloned.buffer); },
-          [&](const CloneEnded& ended) {
-            CloneFacts& clone = Of(ended.clone);
-            clone.failed = !ended.success;
-            clone.error = ended.error;
-            clone.is_in_file = ended.into_file;
-          },
-          [&](const ClonePass& pass) { Of(pass.clone).passes.push_back(pass.max_bytes); },
-          [](const auto&) {},
+  VisitRecord(
+      op.body,
+      [&](const CloneRequested& requested) {
+        clones_[requested.clone].session = requested.session;
       },
-      op.body);
+      [&](const BufferCloned& cloned) { clones_[cloned.clone].buffers.insert(cloned.buffer); },
+      [&](const CloneEnded& ended) {
+        CloneFacts& clone = clones_[ended.clone];
+        clone.failed = !ended.success;
+        clone.error = ended.error;
+        clone.is_in_file = ended.into_file;
+      },
+      [&](const ClonePass& pass) { clones_[pass.clone].passes.push_back(pass.max_bytes); });
 }
 
 std::vector<CloneFacts> CloneScan::clones() const {
   std::vector<CloneFacts> clones;
   for (const auto& [number, clone] : clones_)
-    if (!clone.buffers.empty() || clone.failed) clones.push_back(clone);
+    if (!clone.buffers.empty() || clone.failed) clones.emplace_back(clone).clone = number;
   return clones;
 }
 
 Result<CloneFacts> FindMadeClone(const std::vector<CloneFacts>& clones, uint64_t clone) {
-  std::string known;
+  std::vector<std::string> known;
   for (const CloneFacts& facts : clones) {
-    if (!facts.failed) known += fmt::format("{}{}", known.empty() ? "" : ", ", facts.clone);
+    if (!facts.failed) known.push_back(std::to_string(facts.clone));
     if (facts.clone != clone) continue;
     if (!facts.failed) return facts;
     return Fail(ErrorCode::kUsage,
@@ -117,7 +102,7 @@ Result<CloneFacts> FindMadeClone(const std::vector<CloneFacts>& clones, uint64_t
                             facts.error.empty() ? "an error" : "'" + facts.error + "'"));
   }
   return Fail(ErrorCode::kUsage, fmt::format("there is no clone {}", clone), {},
-              known.empty() ? "the log has no clones" : fmt::format("clones: {}", known));
+              known.empty() ? "the log has no clones" : "clones: " + Joined(known));
 }
 
 }  // namespace ringscope

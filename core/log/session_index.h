@@ -45,8 +45,6 @@ class CloneScan {
   std::vector<CloneFacts> clones() const;
 
  private:
-  CloneFacts& Of(uint64_t clone);
-
   std::map<uint64_t, CloneFacts> clones_;
 };
 
@@ -107,12 +105,15 @@ class SessionIndexBuilder {
   /// The facts so far, without clones and verdicts.
   const SessionIndex& facts() const { return facts_; }
   /// All facts so far.
-  SessionIndex Index() const;
+  SessionIndex Index() const {
+    SessionIndex index = facts_;
+    index.clones = clones_.clones();
+    index.verdicts = Verdicts();
+    return index;
+  }
   std::vector<RecordingVerdict> Verdicts() const;
 
  private:
-  void AddRead(const ReadPass& read);
-
   std::optional<uint64_t> tracing_;
   std::optional<SessionFilter> filter_;
   SessionIndex facts_;

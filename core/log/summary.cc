@@ -1,24 +1,19 @@
 #include "core/log/summary.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace ringscope {
 namespace {
 
-/// The kinds of records that are events.
-using EventKinds =
-    std::tuple<SessionStarted, SessionEnded, SessionChanged, TraceConfigRecord, BufferSetUp,
-               BufferFreed, SharedMemorySetUp, ReadPass, ProducerConnected, ProducerDisconnected,
-               DataSourceRegistered, DataSourceUnregistered, DataSourceSetUp, DataSourceStarted,
-               DataSourceStopped, DataSourceNotified, StateClearRequested, TriggerActivated,
-               FlushRequested, FlushAcknowledged, FlushTimedOut, CloneRequested, BufferCloned,
-               BufferCleared, CloneEnded, RecorderGap, Inexact, ServiceChanged>;
+/// The kinds of records that are no events.
+using OtherKinds = std::variant<LogHeader, ClockSnapshotRecord, WriterRegistered,
+                                WriterUnregistered, Commit, CloneRead, Note, RecordingEnded,
+                                ClonePass, ProtoVmSetUp, ProtoVmStates, SharedMemoryLook>;
 
-template <typename Record>
-constexpr bool kIsEvent = []<typename... Kind>(std::tuple<Kind...>*) {
+template <typename Record, typename... Kind>
+constexpr bool IsAmong(const std::variant<Kind...>*) {
   return (std::is_same_v<Record, Kind> || ...);
-}(static_cast<EventKinds*>(nullptr));
+}
 
 std::string Cut(const std::string& text) { return text.substr(0, LifeEvent::kMaxText); }
 
@@ -61,13 +56,6 @@ void Extend(std::optional<uint64_t>& first, std::optional<uint64_t>& last,
   last = std::max(last.value_or(*time_ns), *time_ns);
 }
 
-/// Packets that begin in the chunk, by its header alone.
-uint16_t PacketsBegun(const ChunkHeader& header, bool incomplete) {
-  const FinishedPart part = FinishedPartOf(header.fragments, header.flags, !incomplete);
-  const bool continues = part.fragments > 0 && (part.flags & kFirstContinues) != 0;
-  return static_cast<uint16_t>(part.fragments - (continues ? 1 : 0));
-}
-
 /// The memory of a list's entry with its texts, roughly.
 template <typename Entry, typename... Texts>
 size_t MemoryOf(const Entry& entry, const Texts&... texts) {
@@ -78,16 +66,16 @@ size_t MemoryOf(const Entry& entry, const Texts&... texts) {
 
 std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {
   return std::visit(
-      [&](const auto& body) -> std::optional<LifeEvent> {
-        if constexpr (kIsEvent<std::decay_t<decltype(body)>>) {
+      [&]<typename Record>(const Record& body) -> std::optional<LifeEvent> {
+        if constexpr (IsAmong<Record>(static_cast<OtherKinds*>(nullptr))) {
+          return std::nullopt;
+        } else {
           LifeEvent event;
           event.time_ns = op.time_ns;
           event.record = record;
           event.kind = op.body.index();
           Put(event, body);
           return event;
-        } else {
-          return std::nullopt;
         }
       },
       op.body);
@@ -111,34 +99,37 @@ void LogSummaryBuilder::Add(const Op& op, uint64_t number) {
   Extend(summary.first_time_ns, summary.last_time_ns, op.time_ns);
   lookup_.start.Add(op);
   summary.start_ns = lookup_.start.ns();
-  if (const auto* commit = std::get_if<Commit>(&op.body)) return AddCommit(*commit, op.time_ns);
+  if (const auto* commit = std::get_if<Commit>(&op.body)) {
+    parser_.Parse(commit->request);  // of a malformed request, what precedes the malformed byte
+    for (const auto& chunk : parser_.chunks()) AddChunk(commit->producer, chunk, op.time_ns);
+    for (const auto& patch : parser_.patches()) AddPatch(commit->producer, patch, op.time_ns);
+    return;
+  }
 
-  std::visit(Overloaded{
-                 [&](const LogHeader& header) {
-                   if (summary.counts[op.body.index()] == 1 &&
-                       TakeSpace(MemoryOf(header, header.tool, header.uuid, header.host,
-                                          header.clock, header.description)))
-                     summary.header = header;
-                 },
-                 [&](const BufferSetUp& buffer) {
-                   if (!TakeSpace(MemoryOf(buffer, buffer.engine))) return;
-                   lookup_.set_ups[buffer.id] = static_cast<uint32_t>(summary.buffers.size());
-                   summary.buffers.push_back(buffer);
-                 },
-                 [&](const ProducerConnected& producer) {
-                   if (TakeSpace(MemoryOf(producer, producer.name, producer.sdk)))
-                     summary.producers.push_back(producer);
-                 },
-                 [&](const RecorderGap&) { ++summary.recorder_gaps; },
-                 [&](const RecordingEnded& end) {
-                   size_t bytes = sizeof(end);
-                   for (const RecordingVerdict& verdict : end.verdicts)
-                     bytes += MemoryOf(verdict, verdict.detail);
-                   if (TakeSpace(bytes)) summary.end = end;
-                 },
-                 [](const auto&) {},
-             },
-             op.body);
+  VisitRecord(
+      op.body,
+      [&](const LogHeader& header) {
+        if (summary.counts[op.body.index()] == 1 &&
+            TakeSpace(MemoryOf(header, header.tool, header.uuid, header.host, header.clock,
+                               header.description)))
+          summary.header = header;
+      },
+      [&](const BufferSetUp& buffer) {
+        if (!TakeSpace(MemoryOf(buffer, buffer.engine))) return;
+        lookup_.set_ups[buffer.id] = static_cast<uint32_t>(summary.buffers.size());
+        summary.buffers.push_back(buffer);
+      },
+      [&](const ProducerConnected& producer) {
+        if (TakeSpace(MemoryOf(producer, producer.name, producer.sdk)))
+          summary.producers.push_back(producer);
+      },
+      [&](const RecorderGap&) { ++summary.recorder_gaps; },
+      [&](const RecordingEnded& end) {
+        size_t bytes = sizeof(end);
+        for (const RecordingVerdict& verdict : end.verdicts)
+          bytes += MemoryOf(verdict, verdict.detail);
+        if (TakeSpace(bytes)) summary.end = end;
+      });
   if (lookup_.verdicts.Add(op.body)) summary.verdicts = lookup_.verdicts.Verdicts();
   auto event = LifeEventOf(op, number);
   if (event && TakeSpace(MemoryOf(*event, event->name, event->detail) +
@@ -178,12 +169,6 @@ size_t LogSummaryBuilder::SequenceOf(SequenceKey key, BufferId buffer) {
   return lookup_.last_index;
 }
 
-void LogSummaryBuilder::AddCommit(const Commit& commit, std::optional<uint64_t> time_ns) {
-  parser_.Parse(commit.request);  // of a malformed request, what comes before the malformed byte
-  for (const ChunkToMove& chunk : parser_.chunks()) AddChunk(commit.producer, chunk, time_ns);
-  for (const ChunkToPatch& patch : parser_.patches()) AddPatch(commit.producer, patch, time_ns);
-}
-
 void LogSummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
                                  std::optional<uint64_t> time_ns) {
   const std::optional<ChunkHeader> header = chunk.header();
@@ -199,7 +184,9 @@ void LogSummaryBuilder::AddChunk(ProducerId producer, const ChunkToMove& chunk,
   Extend(sequence.first_time_ns, sequence.last_time_ns, time_ns);
 
   Recent& recent = lookup_.recent[index];
-  const uint16_t packets = PacketsBegun(*header, chunk.incomplete);
+  const FinishedPart part = FinishedPartOf(header->fragments, header->flags, !chunk.incomplete);
+  const bool continues = part.fragments > 0 && (part.flags & kFirstContinues) != 0;
+  const auto packets = static_cast<uint16_t>(part.fragments - (continues ? 1 : 0));
   const std::optional<uint32_t> id = Raw(header->chunk);
   auto known = std::ranges::find(recent.chunks, id, &Recent::Chunk::id);
   if (known == recent.chunks.end()) {

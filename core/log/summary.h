@@ -187,7 +187,6 @@ class LogSummaryBuilder {
   bool TakeSpace(size_t bytes);
   /// Returns the sequence, which it adds at its first use, or kUnlisted without space.
   size_t SequenceOf(SequenceKey key, BufferId buffer);
-  void AddCommit(const Commit& commit, std::optional<uint64_t> time_ns);
   void AddChunk(ProducerId producer, const ChunkToMove& chunk, std::optional<uint64_t> time_ns);
   void AddPatch(ProducerId producer, const ChunkToPatch& patch, std::optional<uint64_t> time_ns);
 

@@ -36,34 +36,32 @@ bool VerdictBuilder::Add(const OpBody& body) {
     changed = true;
     ++VerdictIn(seen_.verdicts, reason, session, detail).times;
   };
-  std::visit(Overloaded{
-                 [&](const SessionStarted& started) {
-                   ++seen_.sessions;
-                   if (live_.size() < kMaxLive) live_.insert(started.session);
-                 },
-                 [&](const SessionEnded& ended) { live_.erase(ended.session); },
-                 [&](const TraceConfigRecord&) { has_config_ = true; },
-                 [&](const ProducerConnected&) { ++seen_.producers; },
-                 [&](const DataSourceSetUp&) { has_source_ = true; },
-                 [&](const RecorderGap& gap) {
-                   if (gap.is_damage) return;
-                   ++seen_.gaps;
-                   note(InexactReason::kRecords, {}, gap.reason);
-                 },
-                 [&](const Inexact& mark) { note(mark.reason, mark.session, mark.detail); },
-                 [&](const RecordingEnded& end) {
-                   changed = true;
-                   // The verdicts of the last part cover the whole recording, also records that are
-                   // not here.
-                   for (const RecordingVerdict& whole : end.verdicts) {
-                     RecordingVerdict& verdict =
-                         VerdictIn(seen_.verdicts, whole.reason, whole.session, whole.detail);
-                     verdict.times = std::max(verdict.times, whole.times);
-                   }
-                 },
-                 [](const auto&) {},
-             },
-             body);
+  VisitRecord(
+      body,
+      [&](const SessionStarted& started) {
+        ++seen_.sessions;
+        if (live_.size() < kMaxLive) live_.insert(started.session);
+      },
+      [&](const SessionEnded& ended) { live_.erase(ended.session); },
+      [&](const TraceConfigRecord&) { has_config_ = true; },
+      [&](const ProducerConnected&) { ++seen_.producers; },
+      [&](const DataSourceSetUp&) { has_source_ = true; },
+      [&](const RecorderGap& gap) {
+        if (gap.is_damage) return;
+        ++seen_.gaps;
+        note(InexactReason::kRecords, {}, gap.reason);
+      },
+      [&](const Inexact& mark) { note(mark.reason, mark.session, mark.detail); },
+      [&](const RecordingEnded& end) {
+        changed = true;
+        // The verdicts of the last part cover the whole recording, also records that are
+        // not here.
+        for (const RecordingVerdict& whole : end.verdicts) {
+          RecordingVerdict& verdict =
+              VerdictIn(seen_.verdicts, whole.reason, whole.session, whole.detail);
+          verdict.times = std::max(verdict.times, whole.times);
+        }
+      });
   return changed;
 }
 

@@ -134,11 +134,11 @@ ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& ki
     : database_(database),
       session_(session),
       chunks_before_(database.chunks_),
-      lives_(*this),
       kinds_(kinds),
       gaps_(&kinds) {}
 
 void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
+  ChunkLifetimes::OnRecord(op, moment);
   notes_.OnRecord(op, moment);
   reason_ = ReadReason::kUnknown;
   if (const auto* header = std::get_if<LogHeader>(&op.body)) {
@@ -148,13 +148,13 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
   } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
     reason_ = read->reason;
   } else if (const auto* connected = std::get_if<ProducerConnected>(&op.body)) {
-    producers_[connected->producer] = {*connected, lives_.now(), {}};
+    producers_[connected->producer] = {*connected, now(), {}};
   } else if (const auto* memory = std::get_if<SharedMemorySetUp>(&op.body)) {
     ProducerConnected& producer = producers_[memory->producer].connected;
     producer.smb_size = memory->size;
     producer.page_size = memory->page_size;
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
-    producers_[gone->producer].disconnected_at = lives_.now();
+    producers_[gone->producer].disconnected_at = now();
   } else if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
     std::vector<std::string>& names = sources_[{source->producer, source->target_buffer}];
     const std::string name = Printable(source->name);
@@ -164,6 +164,7 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
 
 void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
                          std::optional<Refusal> refusal) {
+  ChunkLifetimes::OnChunk(buffer, commit, refusal);
   ++sequences_[{buffer, commit.sequence}].commits;
   notes_.OnChunk(buffer, commit, refusal);
   Producer& producer = producers_[commit.sequence.producer];
@@ -175,7 +176,7 @@ void ExportSink::OnChunk(BufferId buffer, const ChunkCommit& commit,
 }
 
 void ExportSink::OnReadBegun(BufferId buffer) {
-  read_ = {.pass = ++passes_[buffer], .at = lives_.now(), .reason = reason_, .count = {}};
+  read_ = {.pass = ++passes_[buffer], .at = now(), .reason = reason_, .count = {}};
 }
 
 Status ExportSink::OnPacket(const SessionPacket& packet) {
@@ -295,7 +296,7 @@ void ExportSink::AddSequence(BufferId buffer, SequenceKey key, const Sequence& s
 
 Status ExportSink::Finish(const ReplayOutcome& outcome,
                           const std::map<BufferId, LedgerTotals>& totals) {
-  lives_.Finish();
+  ChunkLifetimes::Finish();
   AddBuffers(outcome);
   AddProducers();
   for (const auto& [id, sequence] : sequences_)

@@ -120,14 +120,12 @@ class SqliteInsert {
 
 /// Turns the replay of one session into rows. Give it to the replay as a listener and to the
 /// ledger; then Finish.
-class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeListener {
+class ExportSink : public ChunkLifetimes, public LedgerSink {
  public:
   /// @param session its number in the input
   /// @param kinds of its packets, which must outlive this
   ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds);
 
-  /// A listener of the replay that comes before this one: it follows the chunks.
-  ReplayListener& lives() { return lives_; }
   /// A listener that comes after this one, and a sink of the ledger that comes before it: it finds
   /// the gaps.
   GapAnalysis& gaps() { return gaps_; }
@@ -138,7 +136,10 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   uint64_t lost_packets() const { return lost_packets_; }
 
   void OnRecord(const Op& op, const LogMoment& moment) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override { passes_.erase(buffer.id); }
+  void OnBufferReplaced(SessionBuffer& buffer) override {
+    ChunkLifetimes::OnBufferReplaced(buffer);
+    passes_.erase(buffer.id);
+  }
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal> refusal) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
@@ -177,7 +178,6 @@ class ExportSink : public ReplayListener, public LedgerSink, public ChunkLifeLis
   SqliteExport& database_;
   const uint64_t session_;
   const uint64_t chunks_before_;  // rows of other sessions
-  ChunkLifetimes lives_;
   LogHeader header_;
   std::string config_;
   SessionNotes notes_;

@@ -89,9 +89,9 @@ uint64_t CountChunks(const SequenceGraph& graph) {
   return count;
 }
 
-uint64_t PacketsOf(const FateTally& tally) {
+uint64_t PacketsOf(const FateCounts& counts) {
   uint64_t packets = 0;
-  for (const auto& [fate, count] : tally) packets += count.packets;
+  for (const FateCount& count : counts) packets += count.packets;
   return packets;
 }
 
@@ -110,10 +110,7 @@ void ExpectFatesAgree(const SequenceGraph& graph) {
   for (const GraphItem& item : graph.items) {
     const auto* node = std::get_if<ChunkNode>(&item);
     if (node == nullptr || node->end != ChunkEnd::kClean || node->recommits > 0) continue;
-    const auto count = [&](Fate fate) {
-      const auto found = node->packets.find(fate);
-      return found == node->packets.end() ? uint64_t{0} : found->second.packets;
-    };
+    const auto count = [&](Fate fate) { return node->packets[fate].packets; };
     if (node->fate == ChunkFate::kOverwritten || node->fate == ChunkFate::kDiscarded) {
       EXPECT_EQ(count(Fate::kRead), 0u) << node->id;
     }

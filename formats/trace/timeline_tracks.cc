@@ -14,7 +14,7 @@
 namespace ringscope {
 
 void BufferTracks::OnRecord(const Op& op, const LogMoment& moment) {
-  lives_.OnRecord(op, moment);
+  ChunkLifetimes::OnRecord(op, moment);
   // Times of a log may step back a little; those of the tracks do not.
   now_ = std::max(now_, TraceTimeOf(moment));
   const auto* read = std::get_if<ReadPass>(&op.body);
@@ -55,14 +55,14 @@ void BufferTracks::OnChunkLeft(const ChunkLife& life) {
 void BufferTracks::Sample(BufferId id) {
   Buffer& buffer = buffers_[id];
   if (buffer.buffer == nullptr) return;
-  buffer.fill->AddSample(now_, lives_.HeldBytes(id));
+  buffer.fill->AddSample(now_, HeldBytes(id));
   buffer.unread->AddSample(now_, buffer.buffer->engine->stats().unread_bytes());
   const int64_t oldest = buffer.held_ns.empty() ? now_ : buffer.held_ns.begin()->second;
   buffer.reach->AddSample(now_, static_cast<uint64_t>(now_ - oldest));
 }
 
 void BufferTracks::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
-  lives_.OnChunkDone(buffer, commit);
+  ChunkLifetimes::OnChunkDone(buffer, commit);
   Sample(buffer);
 }
 
@@ -84,14 +84,14 @@ void BufferTracks::OnReadDone(BufferId id, uint64_t) {
                           .to_ns = now_,
                           .name = "read pass",
                           .args = {{"reason", Name(reason_)},
-                                   {"record", lives_.now().record.value_or(0)},
+                                   {"record", now().record.value_or(0)},
                                    {"packets", buffer.read.packets},
                                    {"bytes", buffer.read.bytes}}});
   Sample(id);
 }
 
 void BufferTracks::OnBufferEvent(const BufferEvent& event) {
-  lives_.OnBufferEvent(event);
+  ChunkLifetimes::OnBufferEvent(event);
   EventTrack* const track = buffers_[event.buffer].track;
   if (track == nullptr) return;
   if (event.As<BufferEvent::Wrapped>() != nullptr) track->AddInstant(now_, "wrap");

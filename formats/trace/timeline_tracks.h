@@ -17,7 +17,7 @@ namespace ringscope {
 /// Makes tracks of the buffers of a replay: their fill level, unread bytes and reach (how long ago
 /// the oldest chunk in it was committed), read passes and wraps, and of what happens to the tracing
 /// session. Memory: O(chunks held), and that of the tracks.
-class BufferTracks : public ReplayListener, private ChunkLifeListener {
+class BufferTracks : public ChunkLifetimes {
  public:
   /// @param root gets the tracks; @param notes of the same replay; both must outlive this
   BufferTracks(EventTrack& root, const SessionNotes& notes) : root_(root), notes_(notes) {}
@@ -27,14 +27,8 @@ class BufferTracks : public ReplayListener, private ChunkLifeListener {
   /// Shows a remark at the end of each buffer's reads: "read as recorded".
   void Finish(const std::string& remark);
 
-  bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override { lives_.OnBufferReplaced(buffer); }
-  void OnChunk(BufferId buffer, const ChunkCommit& commit,
-               std::optional<Refusal> refusal) override {
-    lives_.OnChunk(buffer, commit, refusal);
-  }
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
@@ -58,7 +52,6 @@ class BufferTracks : public ReplayListener, private ChunkLifeListener {
   EventTrack& root_;
   const SessionNotes& notes_;
   EventTrack* session_ = nullptr;
-  ChunkLifetimes lives_{*this};
   std::map<BufferId, Buffer> buffers_;
   int64_t now_ = 0;
   ReadReason reason_ = ReadReason::kUnknown;
