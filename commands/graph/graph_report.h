@@ -16,6 +16,7 @@ namespace ringscope {
 
 // The parts of a chunk graph in words, as all its outputs use them.
 
+uint64_t PacketsOf(const FateTally& packets, Fate fate);
 /// "772 packets: 31 read, 741 overwritten"; "no packets".
 std::string PacketsText(const FateTally& packets);
 
