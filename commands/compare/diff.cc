@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
@@ -71,12 +71,9 @@ Status CheckReplayed(const DiffArgs& args) {
                 "compared with each other",
                 {input, {}, {}},
                 "choose engines, sizes, policies or reads, as in --a v2@55 --b v2@58");
-  for (const Side side : kSides) {
-    if (args.sides[side].reads.like.empty()) continue;
+  if (!a.reads.like.empty() || !b.reads.like.empty())
     return Fail(ErrorCode::kUsage, "a diff cannot look for the reads of a trace", {input, {}, {}},
-                "store them in a log with 'ringscope import --reads-from', and compare "
-                "that");
-  }
+                "store them in a log with 'ringscope import --reads-from', and compare that");
   if (args.minimize == "-" && args.format != Format::kText)
     return Fail(ErrorCode::kUsage,
                 fmt::format("--minimize - cannot be combined with --format {}", Name(args.format)));
@@ -92,7 +89,7 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
   };
   if (buffers.empty())
     return fail("it has no buffer, so there is nothing to compare", "see 'ringscope info'");
-  for (const Side side : kSides) {
+  for (const Side side : kSides)
     for (const auto& [key, choice] : args.sides[side].session.buffers)
       if (std::ranges::none_of(buffers, [&key = key](const BufferDiff& buffer) {
             return key.Names(buffer.id, buffer.sides.a.index);
@@ -100,7 +97,6 @@ Status CheckBuffers(const SessionDiff& diff, const DiffArgs& args) {
         return fail(fmt::format("the options of side {} name buffer '{}', which is not in the log",
                                 Letter(side), ToString(key)),
                     "'ringscope info' lists its buffers");
-  }
   return {};
 }
 
@@ -119,18 +115,13 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
     options.sides[side].has_reads = HasReadsIn(sessions);
     if (ChoosesBuffers(args.sides[side])) RS_RETURN_IF_ERROR(input.ChangeBuffers(sessions));
   }
-  std::vector<std::string> warnings;  // a warning of both sides is printed once
+  std::set<std::string> warnings;  // a warning of both sides is printed once
   options.warn = [&](const std::string& text) {
-    if (std::find(warnings.begin(), warnings.end(), text) != warnings.end()) return;
-    warnings.push_back(text);
-    context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
+    if (warnings.insert(text).second)
+      context.console.Warn(fmt::format("{}: {}", sessions.path(), Printable(text)));
   };
   LogDiffer diff(std::move(options));
-  SessionDiff outcome{.path = sessions.path(),
-                      .session = sessions.session(),
-                      .clone = input.clone,
-                      .result = {},
-                      .ops = {}};
+  SessionDiff outcome{.path = sessions.path(), .session = sessions.session(), .clone = input.clone};
   uint64_t gaps = 0;
   const auto records = input.Records(static_cast<OpSource&>(sessions));
   while (true) {
@@ -150,6 +141,7 @@ Result<SessionDiff> DiffSession(const DiffArgs& args, SessionReader& sessions, C
 }
 
 Result<ExitCode> DiffLogs(const DiffArgs& args, Context& context) {
+  RS_RETURN_IF_ERROR(CheckReplayed(args));
   SessionReader sessions(context, args.input, "comparing");
   std::vector<SessionDiff> diffs;
   RS_ASSIGN_OR_RETURN(const ExitCode code, ForEachSession(sessions, [&]() -> Result<ExitCode> {
@@ -166,18 +158,16 @@ Result<ExitCode> RunDiff(const DiffArgs& args, Context& context) {
   if (args.quality) return DiffQuality(args, context);
   if (args.format == Format::kMarkdown)
     return Fail(ErrorCode::kUsage, "--format md is for --quality", {}, "choose text or json");
+  const size_t inputs = args.input.paths.size();
   size_t traces = 0;
   bool is_last_trace = false;
   for (const std::string& input : args.input.paths) {
     RS_ASSIGN_OR_RETURN(is_last_trace, IsTrace(input, context));
     traces += is_last_trace ? 1 : 0;
   }
-  if (traces == 0) {
-    RS_RETURN_IF_ERROR(CheckReplayed(args));
-    return DiffLogs(args, context);
-  }
-  const bool are_two_traces = traces == 2 && args.input.paths.size() == 2;
-  if (!are_two_traces && (traces > 1 || !is_last_trace || args.input.paths.size() < 2))
+  if (traces == 0) return DiffLogs(args, context);
+  const bool are_two_traces = traces == 2 && inputs == 2;
+  if (!are_two_traces && (traces > 1 || !is_last_trace || inputs < 2))
     return Fail(ErrorCode::kUsage, "a trace can be compared only with one other",
                 {args.input.paths.front(), {}, {}},
                 "name a log first, then its trace; or two traces; or logs and --a and --b");

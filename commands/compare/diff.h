@@ -34,8 +34,8 @@ struct SessionDiff {
   uint64_t session = 0;  // number in the input, from 1
   bool is_only_session = false;
   std::optional<CloneFacts> clone;  // that both sides show; absent: the session itself
-  LogDiff result;
-  std::vector<StoredOp> ops;  // for --minimize
+  LogDiff result = {};
+  std::vector<StoredOp> ops = {};  // for --minimize
 };
 
 /// The options of both sides, without callbacks.
@@ -67,7 +67,8 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context);
 
 // The parts of reports.
 
-inline constexpr const char* kDiffDocument = "diff";
+/// Begins the document of a comparison, in one line for JSONL.
+Report BeginReport(const DiffArgs& args, Console& console);
 inline constexpr const char* kAllLists = "--all lists the packets and counters that differ.";
 
 /// The record in words, in one line: "commit of 1:6#0 to buffer 2: 10 fragments, 4,080 bytes".

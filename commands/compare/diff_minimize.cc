@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 
 #include "commands/compare/diff.h"
 #include "commands/session/trace_check.h"
 #include "commands/shell/options.h"
 #include "core/compare/fuzz_run.h"
-#include "core/compare/minimize.h"
-#include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "formats/ops/ops_jsonl.h"
 
@@ -48,21 +45,21 @@ std::string SidesAsOptions(const DiffArgs& args) {
 /// Divides the sizes that the sides choose, and those of the log. @return false: they choose none
 bool DivideSizes(DiffArgs& args, Ops& ops, uint64_t divisor) {
   bool any = false;
-  const auto divide = [&](std::optional<uint64_t>& size) {
-    if (!size) return;
-    size = std::max(PagesUp(*size / divisor), kPageBytes);
-    any = true;
+  const auto divided = [&](uint64_t size) { return std::max(PagesUp(size / divisor), kPageBytes); };
+  const auto divide = [&](BufferChoice& choice) {
+    any |= choice.size.has_value();
+    if (choice.size) choice.size = divided(*choice.size);
   };
   for (const Side side : kSides) {
     Session::Options& session = args.sides[side].session;
-    divide(session.all.size);
-    for (auto& [id, choice] : session.buffers) divide(choice.size);
+    divide(session.all);
+    for (auto& [id, choice] : session.buffers) divide(choice);
   }
   for (StoredOp& stored : ops) {
     Op op = stored.op();
     auto* const setup = std::get_if<BufferSetUp>(&op.body);
     if (setup == nullptr) continue;
-    setup->size = std::max(PagesUp(setup->size / divisor), kPageBytes);
+    setup->size = divided(setup->size);
     stored = StoredOp(op);
   }
   return any;
@@ -91,16 +88,12 @@ Result<std::optional<PerfettoCase>> CaseOf(const DiffArgs& args, const Ops& ops,
 
 Result<std::string> WriteCase(PerfettoCase test, const std::string& log, bool force,
                               Context& context) {
+  std::string a = test.sides.a.engine->name, b = test.sides.b.engine->name;
+  if (a == b) a = fmt::format("A ({})", a), b = fmt::format("B ({})", b);
   auto text = WritePerfettoCase(test);
-  const bool are_alike = test.sides.a.engine->name == test.sides.b.engine->name;
-  Both<std::string> names;
-  for (const Side side : kSides) {
-    names[side] = test.sides[side].engine->name;
-    if (are_alike) names[side] = fmt::format("{} ({})", Letter(side), names[side]);
-  }
   if (!text) {
     std::swap(test.sides.a, test.sides.b);
-    std::swap(names.a, names.b);
+    std::swap(a, b);
     if (auto other = WritePerfettoCase(test)) text = std::move(other);
   }
   if (!text) return "no test case was written: " + text.error().ToString();
@@ -108,16 +101,15 @@ Result<std::string> WriteCase(PerfettoCase test, const std::string& log, bool fo
                       CreateOutput(context, PerfettoCasePath(log), kPerfettoCaseOutput, force));
   RS_RETURN_IF_ERROR(file->Write(*text));
   RS_RETURN_IF_ERROR(file->Commit());
-  return fmt::format("wrote {}: a test that passes with {}, not with {}", file->path(), names.a,
-                     names.b);
+  return fmt::format("wrote {}: a test that passes with {}, not with {}", file->path(), a, b);
 }
 
 std::string ExampleLine(const PerfettoCase& test, const ShowsDifference& shows) {
   const BufferSetUp a = test.BufferOf(Side::kA), b = test.BufferOf(Side::kB);
   const std::optional<std::string> text = InNotation(test.ops);
   if (!text || a.size != b.size || a.policy != b.policy) return {};
-  const auto example = StreamExample::Parse(*text);
-  if (!example || !shows(example->ToOps(a.size, a.policy))) return {};
+  const auto example = ParseExample(*text);
+  if (!example || !shows(ToOps(*example, a.size, a.policy))) return {};
   return fmt::format("ringscope try '{}' --engine {},{} --size {}{}", *text,
                      test.sides.a.engine->name, test.sides.b.engine->name, a.size,
                      a.policy == FillPolicy::kDiscard ? " --policy discard" : "");
@@ -176,12 +168,12 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
     sides = args;
   }
   // The records that follow the difference have no part in it, unless the end itself does.
-  if (const auto result = diff(ops, wanted->Others()); result && result->First() != nullptr) {
-    const Divergence& first = *result->First();
-    Ops cut = ops;
-    if (!first.at_end)
-      cut.erase(cut.begin() + 1 + static_cast<std::ptrdiff_t>(*first.moment.record), cut.end());
-    if (shows(cut)) ops = std::move(cut);
+  const auto result = diff(ops, wanted->Others());
+  const Divergence* const first = result ? result->First() : nullptr;
+  if (first != nullptr && !first->at_end) {
+    const Ops cut(ops.begin(),
+                  ops.begin() + 1 + static_cast<std::ptrdiff_t>(*first->moment.record));
+    if (shows(cut)) ops = cut;
   }
   const Ops minimal = Minimize(std::move(ops), shows, is_over);
   RS_ASSIGN_OR_RETURN(const LogDiff shown, diff(minimal, {}));
@@ -204,11 +196,12 @@ Status MinimizeLog(const DiffArgs& args, std::vector<SessionDiff> diffs, Context
     context.console.Say("in a line: " + example);
   const Both<FuzzSide> engines = {SideOf(*test->sides.a.engine), SideOf(*test->sides.b.engine)};
   if (const auto found = CompareOver(engines, wanted->Others(), minimal);
-      found && found->sort == test->cause) {
-    const auto rules = ExplanationOf(engines, wanted->Others(), minimal, *found);
-    if (!rules.empty()) test->cause = FullName(*rules.front());
-    if (!rules.empty()) context.console.Say("without this rule they agree: " + test->cause);
-  }
+      found && found->sort == test->cause)
+    if (const auto rules = ExplanationOf(engines, wanted->Others(), minimal, *found);
+        !rules.empty()) {
+      test->cause = FullName(*rules.front());
+      context.console.Say("without this rule they agree: " + test->cause);
+    }
   RS_ASSIGN_OR_RETURN(const std::string written,
                       WriteCase(*test, args.minimize, args.force, context));
   context.console.Say(written);

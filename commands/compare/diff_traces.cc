@@ -76,53 +76,47 @@ Table PacketTable(const std::vector<OutputDifference>& packets) {
 }
 
 void ReportPackets(Report& report, const OutputDiff& diff, bool all) {
-  for (size_t i = 0; i < kDifferenceKinds; ++i) {
-    if (diff.listed[i].empty()) continue;
-    const auto kind = static_cast<DifferenceKind>(i);
-    const Table table = PacketTable(diff.listed[i]);
-    report.Data(Name(kind), table.ToJson());
+  for (const DifferenceRow& row : kEnumRows<DifferenceKind>) {
+    const std::vector<OutputDifference>& listed = diff.listed[row.value];
+    if (listed.empty()) continue;
+    const Table table = PacketTable(listed);
+    report.Data(row.name, table.ToJson());
     if (all)
-      PrintList(report, kind, table, diff.counts[kind], diff.listed[i].size(),
-                kind == DifferenceKind::kIdentity ? "sequence" : "packet");
+      PrintList(report, row.value, table, diff.counts[row.value], listed.size(),
+                row.value == DifferenceKind::kIdentity ? "sequence" : "packet");
   }
 }
 
 void ReportFirst(Report& report, const OutputDiff& diff) {
   report.Data("first_difference", diff.first ? PacketTable({*diff.first}).ToJson()[0] : Json());
   if (!diff.first) return;
-  std::string where;
-  for (const Side side : kSides) {
-    if (!diff.first->packet[side]) continue;
-    where +=
-        fmt::format("{}packet {} of {} (packet {} of its sequence {})", where.empty() ? "" : ", ",
-                    WithCommas(uint64_t{diff.first->packet[side]->position} + 1), Letter(side),
-                    WithCommas(diff.first->index[side] + 1), diff.first->sequence[side]);
-  }
+  std::vector<std::string> where;
+  for (const Side side : kSides)
+    if (const auto& packet = diff.first->packet[side])
+      where.push_back(fmt::format("packet {} of {} (packet {} of its sequence {})",
+                                  WithCommas(uint64_t{packet->position} + 1), Letter(side),
+                                  WithCommas(diff.first->index[side] + 1),
+                                  diff.first->sequence[side]));
   report.Print("\n");
-  const char* const what = RowOf(diff.first->kind).text;
-  report.Title("First difference", fmt::format("{}: {}", what, where));
+  report.Title("First difference",
+               fmt::format("{}: {}", RowOf(diff.first->kind).text, Joined(where)));
 }
 
 /// @param compares names what is compared, for programs
-/// @param inputs the sides' files
-/// @param same A and B are the same
 /// @param remark about side A, for people
 Report ReportOf(Context& context, const DiffArgs& args, const OutputDiff& diff,
                 const char* compares, bool same, const Both<std::string>& inputs,
                 const std::string& remark = {}) {
-  Report report = args.format == Format::kJsonl
-                      ? Report(context.console, Format::kJson, kDiffDocument, Report::kOneLine)
-                      : Report(context.console, args.format, kDiffDocument);
+  Report report = BeginReport(args, context.console);
   report.Data({{"compares", compares}, {"same", same}});
   for (const Side side : kSides) {
     const uint64_t of_service = diff.service_packets[side];
     report.Paragraph(fmt::format(
         "{}: {}: {}{}{}", Letter(side), Printable(inputs[side]), side == Side::kA ? remark : "",
         Count(diff.packets[side], "packet"),
-        of_service == 0
-            ? ""
-            : fmt::format(", and {} of the service itself, which {} not compared",
-                          Count(of_service, "packet"), of_service == 1 ? "is" : "are")));
+        of_service == 0 ? ""
+                        : fmt::format(", and {} of the service itself, which {} not compared",
+                                      Count(of_service, "packet"), Is(of_service))));
     report.Data(side == Side::kA ? "a" : "b", {{"input", inputs[side]},
                                                {"packets", diff.packets[side]},
                                                {"service_packets", of_service}});
@@ -198,7 +192,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
     print(fmt::format(
         "B ends within a read: the service's file was full, or it was cut off. The replay has {} "
         "more, which {} not compared.",
-        Count(check.cut_off, "packet"), check.cut_off == 1 ? "is" : "are"));
+        Count(check.cut_off, "packet"), Is(check.cut_off)));
   if (check.recorded)
     print(
         fmt::format("With the reads that the log has, A and B differ: {}. Reads that fit B better "

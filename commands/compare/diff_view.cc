@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 #include "commands/compare/diff.h"
 #include "commands/session/loss_view.h"
@@ -35,27 +33,30 @@ void ListFields(JsonFieldWriter& io, const DiffWhy& why) {
   if (why.with) io("with", ToString(*why.with));
 }
 void ListFields(JsonFieldWriter& io, const PacketView& view) {
-  io("returned", view.returned);
-  if (view.returned) {
-    ListFields(io, view.moment);
-    io("bytes", view.size, "xxh3", fmt::format("{:016x}", view.hash), "loss_bits", view.loss_bits,
-       "uid", view.identity.uid, "pid", view.identity.pid, "valid", view.valid);
+  io("returned", view.packet.has_value());
+  if (const auto& packet = view.packet) {
+    ListFields(io, packet->moment);
+    io("bytes", packet->size, "xxh3", fmt::format("{:016x}", packet->hash), "loss_bits",
+       packet->loss_bits, "uid", packet->identity.uid, "pid", packet->identity.pid, "valid",
+       packet->valid);
   }
   io.UnlessEmpty("why", view.why);
 }
-void ListFields(JsonFieldWriter& io, const PacketDifference& packet) {
-  const DiffPlace& place = packet.place;
-  io("kind", packet.kind, "buffer", place.buffer, "clone", place.clone, "sequence", place.sequence,
-     "chunk", place.chunk, "offset", place.offset, "last_chunk", packet.last_chunk, "written",
-     packet.written.record ? std::optional(packet.written) : std::nullopt, "content",
+void ListFields(JsonFieldWriter& io, const PacketDifference& difference) {
+  const ReturnedPacket& packet = difference.seen();
+  const auto& [chunk, offset, clone] = packet.place;
+  io("kind", difference.kind, "buffer", chunk.buffer, "clone", clone, "sequence",
+     chunk.name.sequence, "chunk", chunk.name.chunk, "offset", offset, "last_chunk",
+     packet.last_chunk, "written",
+     difference.written.record ? std::optional(difference.written) : std::nullopt, "content",
      ContentName(packet.content));
-  ListFields(io, packet.sides);
+  ListFields(io, difference.sides);
 }
 void ListFields(JsonFieldWriter& io, const Divergence& first) {
   io("kind", first.kind);
   ListFields(io, first.moment);
   io("at_end", first.at_end, "operation", first.operation, "buffer", first.buffer, "chunk",
-     first.chunk ? std::optional(ToString(*first.chunk)) : std::nullopt, "packet", first.packet);
+     first.chunk, "packet", first.packet);
   if (first.kind == DifferenceKind::kPatch) io("patched", first.patched);
   std::vector<std::string> counters;
   for (const size_t i : first.counters) counters.emplace_back(kStatFields[i].name);
@@ -76,31 +77,22 @@ std::string CommitText(const Commit& commit) {
   std::vector<std::string> parts;
   CommitRequestParser parser;
   parser.Parse(commit.request);
-  for (const ChunkToMove& chunk : parser.chunks()) {
+  for (const ChunkToMove& chunk : parser.chunks())
     if (const auto header = chunk.header())
       parts.push_back(
           fmt::format("{} of {} to buffer {}: {}", chunk.incomplete ? "scrape" : "commit",
                       ToString(ChunkName{{commit.producer, header->writer}, header->chunk}),
                       chunk.target_buffer.value_or(0), DescribeChunk(chunk)));
-  }
   for (const ChunkToPatch& patch : parser.patches())
     parts.push_back(fmt::format("patch of {} in buffer {}: {}",
                                 ToString(patch.NameFor(commit.producer)),
                                 patch.target_buffer.value_or(0), DescribePatches(patch)));
   if (parts.empty()) return fmt::format("commit of producer {}", Raw(commit.producer));
   if (parts.size() > kShown) {
-    const std::string more = fmt::format("and {} more", parts.size() - kShown);
-    parts.resize(kShown);
-    parts.push_back(more);
+    parts[kShown] = fmt::format("and {} more", parts.size() - kShown);
+    parts.resize(kShown + 1);
   }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-std::string PlaceText(const DiffPlace& place) {
-  std::string text =
-      fmt::format("{}+{}", ToString(ChunkName{place.sequence, place.chunk}), place.offset);
-  if (place.clone != 0) text += fmt::format(" (clone {})", place.clone);
-  return text;
+  return Joined(parts, "; ");
 }
 
 std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
@@ -111,28 +103,27 @@ std::string MomentText(const LogMoment& moment, FirstTime first_time_ns) {
 }
 
 std::string ViewText(const PacketView& view, FirstTime first_time_ns) {
-  if (view.returned) {
-    std::string text = "returned by " + MomentText(view.moment, first_time_ns);
-    if (view.loss_bits != 0) text += ", flagged " + LossBitsText(view.loss_bits);
-    if (!view.valid) text += ", invalid for the service";
-    return text;
-  }
+  if (const auto& packet = view.packet)
+    return fmt::format("returned by {}{}{}", MomentText(packet->moment, first_time_ns),
+                       packet->loss_bits != 0 ? ", flagged " + LossBitsText(packet->loss_bits) : "",
+                       packet->valid ? "" : ", invalid for the service");
   if (!view.why) return "not returned again";
-  std::string text = Describe(*view.why);
-  if (view.why->moment.record || view.why->moment.time_ns)
-    text += fmt::format(" ({})", MomentText(view.why->moment, first_time_ns));
-  return text;
+  const LogMoment& moment = view.why->moment;
+  return Describe(*view.why) +
+         (moment == LogMoment() ? "" : fmt::format(" ({})", MomentText(moment, first_time_ns)));
 }
 
 /// A side's part in a difference of a known kind.
 std::string ShortText(DifferenceKind kind, const PacketView& view, FirstTime first_time_ns) {
-  if (!view.returned) return ViewText(view, first_time_ns);
-  if (kind == DifferenceKind::kLossBits) return LossBitsText(view.loss_bits);
+  const auto& packet = view.packet;
+  if (!packet) return ViewText(view, first_time_ns);
+  if (kind == DifferenceKind::kLossBits) return LossBitsText(packet->loss_bits);
   if (kind == DifferenceKind::kIdentity)
-    return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);
+    return fmt::format("uid {} pid {}", packet->identity.uid, packet->identity.pid);
   if (kind == DifferenceKind::kContent)
-    return fmt::format("{} bytes, {:016x}{}", view.size, view.hash, view.valid ? "" : ", invalid");
-  return MomentText(view.moment, first_time_ns);
+    return fmt::format("{} bytes, {:016x}{}", packet->size, packet->hash,
+                       packet->valid ? "" : ", invalid");
+  return MomentText(packet->moment, first_time_ns);
 }
 
 /// Packets that differ in one way. For people, a side that alone has them comes first.
@@ -150,30 +141,28 @@ Table PacketTable(DifferenceKind kind, const std::vector<PacketDifference>& pack
                {"content"},
                {title("read by ", left)},
                {title("why not by ", Other(left))}});
-  for (const PacketDifference& packet : packets)
-    table.AddRow({std::to_string(Raw(packet.place.buffer)), PlaceText(packet.place),
-                  packet.written.record ? MomentText(packet.written, first_time_ns) : "",
-                  WithCommas(packet.seen().size), Printable(ContentName(packet.content)),
-                  ShortText(kind, packet.sides[left], first_time_ns),
-                  ShortText(kind, packet.sides[Other(left)], first_time_ns)});
+  for (const PacketDifference& difference : packets) {
+    const ReturnedPacket& packet = difference.seen();
+    const auto& [chunk, offset, clone] = packet.place;
+    table.AddRow({std::to_string(Raw(chunk.buffer)),
+                  fmt::format("{}+{}{}", ToString(chunk.name), offset,
+                              clone == 0 ? "" : fmt::format(" (clone {})", clone)),
+                  difference.written.record ? MomentText(difference.written, first_time_ns) : "",
+                  WithCommas(packet.size), Printable(ContentName(packet.content)),
+                  ShortText(kind, difference.sides[left], first_time_ns),
+                  ShortText(kind, difference.sides[Other(left)], first_time_ns)});
+  }
   return table;
 }
 
-std::string PacketText(const PacketDifference& packet, FirstTime first_time_ns) {
-  std::string text = ContentName(packet.content);
-  if (packet.written.record) text += ", written by " + MomentText(packet.written, first_time_ns);
-  return text;
-}
-
 void ReportPackets(Report& report, const LogDiff& result, bool all) {
-  for (size_t i = 0; i < kDifferenceKinds; ++i) {
-    const auto kind = static_cast<DifferenceKind>(i);
-    if (kind >= DifferenceKind::kPatch) continue;  // not of packets
-    const std::vector<PacketDifference>& packets = result.Listed(kind);
-    report.Data(Name(kind), FieldsToJson(packets));
+  for (const DifferenceRow& row : kEnumRows<DifferenceKind>) {
+    if (row.value >= DifferenceKind::kPatch) break;  // not of packets
+    const std::vector<PacketDifference>& packets = result.packets[row.value];
+    report.Data(row.name, FieldsToJson(packets));
     if (all)
-      PrintList(report, kind, PacketTable(kind, packets, result.first_time_ns), result.counts[kind],
-                packets.size(), "packet");
+      PrintList(report, row.value, PacketTable(row.value, packets, result.first_time_ns),
+                result.counts[row.value], packets.size(), "packet");
   }
 }
 
@@ -191,7 +180,10 @@ void PrintDivergence(Report& report, const Divergence& first, FirstTime first_ti
                           : fmt::format("{}: {}", MomentText(first.moment, first_time_ns),
                                         Printable(first.operation)));
   if (first.packet) {
-    PrintField(report, "packet", PacketText(*first.packet, first_time_ns));
+    const LogMoment& written = first.packet->written;
+    PrintField(report, "packet",
+               ContentName(first.packet->seen().content) +
+                   (written.record ? ", written by " + MomentText(written, first_time_ns) : ""));
     // Of these kinds the heading names what both sides have.
     const bool names_both = first.kind >= DifferenceKind::kContent;
     for (const Side side : kSides)
@@ -266,18 +258,15 @@ std::string SummaryOf(const LogDiff& result) {
   if (a == b) a = "A", b = "B";
   const DiffCounts& counts = result.counts;
   const uint64_t fewer = counts[DifferenceKind::kOnlyInA], more = counts[DifferenceKind::kOnlyInB];
-  std::string text;
-  if (fewer + more == 0)
-    text = fmt::format("{} and {} return the same packets", a, b);
-  else if (fewer > 0 && more > 0)
-    text = fmt::format("{} returns {} that {} does not, and lacks {} that it returns", b,
-                       Count(more, "packet"), a, WithCommas(fewer));
-  else
-    text = fmt::format("{} returns {} {} than {}", b, Count(fewer + more, "packet"),
-                       more > 0 ? "more" : "fewer", a);
+  std::string text =
+      fewer + more == 0 ? fmt::format("{} and {} return the same packets", a, b)
+      : fewer > 0 && more > 0
+          ? fmt::format("{} returns {} that {} does not, and lacks {} that it returns", b,
+                        Count(more, "packet"), a, WithCommas(fewer))
+          : fmt::format("{} returns {} {} than {}", b, Count(fewer + more, "packet"),
+                        more > 0 ? "more" : "fewer", a);
   DiffCounts others = counts;
-  others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInA)] = 0;
-  others.by_kind[static_cast<size_t>(DifferenceKind::kOnlyInB)] = 0;
+  others[DifferenceKind::kOnlyInA] = others[DifferenceKind::kOnlyInB] = 0;
   text += others.all() == 0 ? "; nothing else differs."
                             : fmt::format("; also: {}.", CountsText(others));
   const bool has_same_buffers = sides.a.size == sides.b.size && sides.a.policy == sides.b.policy;
@@ -288,13 +277,14 @@ void ReportSession(Report& report, const SessionDiff& diff, const DiffArgs& args
   const LogDiff& result = diff.result;
   const FirstTime first_time_ns = result.first_time_ns;
   const uint64_t duration = result.last_time_ns.value_or(0) - first_time_ns.value_or(0);
+  const auto clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt;
   ReportTitle(report, {.path = diff.path,
                        .session = diff.is_only_session ? 0 : diff.session,
                        .records = result.records,
                        .duration_ns = duration,
-                       .clone = diff.clone ? std::optional(diff.clone->clone) : std::nullopt,
+                       .clone = clone,
                        .more = AssumedReadsText(result.reads)});
-  if (diff.clone) report.Data("clone", diff.clone->clone);
+  if (clone) report.Data("clone", *clone);
   report.Paragraph(result.Same() ? "A and B are the same." : "A and B differ.");
   if (!result.same_reads)
     report.Paragraph(
@@ -363,38 +353,42 @@ void ReportCounters(Report& report, const BufferDiff& buffer, bool all, FirstTim
                {"differs from", Align::kLeft}});
   for (size_t i = 0; i < kStatFields.size(); ++i) {
     const StatField& field = kStatFields[i];
-    const uint64_t a = buffer.sides.a.stats.*field.value;
-    const uint64_t b = buffer.sides.b.stats.*field.value;
+    const uint64_t a = buffer.sides.a.stats.*field.value, b = buffer.sides.b.stats.*field.value;
     const std::optional<LogMoment>& since = buffer.diverged[i];
     counters[field.name] = {{"a", a}, {"b", b}};
     if (a == b && !since) continue;
-    const std::string change =
-        a == b ? "" : fmt::format("{}{}", a < b ? "+" : "-", WithCommas(a < b ? b - a : a - b));
-    std::string from = since ? MomentText(*since, first_time_ns) : std::string();
-    if (since && a == b) from += ", equal at the end";
-    table.AddRow({field.name, WithCommas(a), WithCommas(b), change, from});
+    const std::string change = a == b ? ""
+                                      : fmt::format("{}{}", a < b ? "+" : "-",
+                                                    WithCommas(std::max(a, b) - std::min(a, b)));
+    table.AddRow(
+        {field.name, WithCommas(a), WithCommas(b), change,
+         since ? MomentText(*since, first_time_ns) + (a == b ? ", equal at the end" : "") : ""});
   }
   report.Data("counters", std::move(counters));
   if (all) report.Section(fmt::format("Counters of buffers[{}]", buffer.sides.a.index), table, 2);
 }
 
+Report BeginReport(const DiffArgs& args, Console& console) {
+  if (args.format != Format::kJsonl) return Report(console, args.format, "diff");
+  return Report(console, Format::kJson, "diff", Report::kOneLine);
+}
+
 Status ReportDiffs(const DiffArgs& args, const std::vector<SessionDiff>& diffs, Console& console) {
-  if (args.format == Format::kJsonl) {
-    for (const SessionDiff& diff : diffs) {
-      Report line(console, Format::kJson, kDiffDocument, Report::kOneLine);
-      ReportSession(line, diff, args);
-      RS_RETURN_IF_ERROR(line.Finish());
-    }
-    return {};
-  }
-  Report report(console, args.format, kDiffDocument);
+  const bool are_lines = args.format == Format::kJsonl;
+  Report report = BeginReport(args, console);
   const bool same = std::ranges::all_of(diffs, &LogDiff::Same, &SessionDiff::result);
   report.Data({{"compares", "replays"}, {"same", same}, {"sessions", Json::array()}});
   for (const SessionDiff& diff : diffs) {
+    if (are_lines) {
+      Report line = BeginReport(args, console);
+      ReportSession(line, diff, args);
+      RS_RETURN_IF_ERROR(line.Finish());
+      continue;
+    }
     if (&diff != &diffs.front()) report.Print("\n");
     report.AddItem("sessions", [&] { ReportSession(report, diff, args); });
   }
-  return report.Finish();
+  return are_lines ? Status() : report.Finish();
 }
 
 }  // namespace ringscope

@@ -28,9 +28,9 @@ struct KnownFinding {
   FuzzFinding first;     // of the stream that showed it first
   uint64_t streams = 0;  // that show it
   uint32_t seed = 0;     // of the first
-  SmallestStream smallest;
-  std::string written_to;
-  std::string test_text;  // sentence about the unit test beside it; empty: none is possible
+  SmallestStream smallest = {};
+  std::string written_to = {};
+  std::string test_text = {};  // sentence about the unit test beside it; empty: none is possible
 
   uint64_t operations() const { return smallest.ops.size() - 1; }  // without the buffer's set-up
 };

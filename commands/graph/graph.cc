@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "commands/graph/graph_report.h"
 #include "commands/session/examined.h"
@@ -55,26 +52,6 @@ void SetUp(CLI::App& app, GraphArgs& args) {
   Exclude(app, "--top", {"--seq", "--around"});
 }
 
-/// Checks that the session has the chosen buffer.
-Status CheckBuffer(const GraphArgs& args, const ReplayOutcome& outcome) {
-  if (!args.buffer || std::ranges::any_of(outcome.buffers, [&](const BufferOutcome& buffer) {
-        return args.buffer->Names(buffer.id, buffer.index);
-      }))
-    return {};
-  return Fail(ErrorCode::kUsage, fmt::format("there is no buffer '{}'", ToString(*args.buffer)),
-              {outcome.path, {}, {}}, fmt::format("its buffers: {}", BuffersText(outcome)));
-}
-
-ChunkGraphBuilder::Options BuilderOptions(const GraphArgs& args) {
-  ChunkGraphBuilder::Options options{.buffer = args.buffer, .sequences = args.sequences};
-  options.fold.full = args.full;
-  if (args.around) {
-    options.fold.around = args.around->chunk;
-    options.sequences = {args.around->sequence};
-  }
-  return options;
-}
-
 /// Keeps the records of a log that is short enough for one line of 'ringscope try'.
 class ShortLog : public ReplayListener {
  public:
@@ -91,23 +68,17 @@ class ShortLog : public ReplayListener {
   std::vector<StoredOp> ops_;
 };
 
-/// Returns true if a graph shows the chosen chunk by itself.
-bool Shows(const SequenceGraph& graph, ChunkId chunk) {
-  return std::ranges::any_of(graph.items, [&](const GraphItem& item) {
-    const auto* node = std::get_if<ChunkNode>(&item);
-    return node != nullptr && static_cast<uint32_t>(node->id) == Raw(chunk);
-  });
-}
-
 void WarnOfOddChoices(const GraphArgs& args, const GraphReport& report, Console& console) {
   const std::string& path = report.outcome.path;
   for (const SequenceKey sequence : args.sequences)
-    if (std::ranges::find(report.graphs, sequence, &SequenceGraph::sequence) == report.graphs.end())
+    if (!Contains(report.graphs, sequence, &SequenceGraph::sequence))
       console.Warn(fmt::format("{}: sequence {} committed nothing", path, ToString(sequence)));
-  if (args.around && std::ranges::none_of(report.graphs, [&](const SequenceGraph& graph) {
-        return Shows(graph, args.around->chunk);
-      }))
-    console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
+  if (!args.around) return;
+  for (const SequenceGraph& graph : report.graphs)
+    for (const GraphItem& item : graph.items)
+      if (const auto* const node = std::get_if<ChunkNode>(&item))
+        if (IdOf(node->id) == args.around->chunk) return;
+  console.Warn(fmt::format("{}: there is no chunk #{}", path, Raw(args.around->chunk)));
 }
 
 /// Replays the session that `sessions` is at, and draws its chunks.
@@ -116,9 +87,19 @@ Status DrawSession(const GraphArgs& args, SessionReader& sessions, Context& cont
   ReplayRun run(context, sessions, args.choices);
   const auto& notes = run.Add<SessionNotes>();
   const auto& log = run.Add<ShortLog>();
-  auto& builder = run.Add<ChunkGraphBuilder>(BuilderOptions(args));
+  ChunkGraphBuilder::Options options{.buffer = args.buffer, .sequences = args.sequences};
+  options.fold.full = args.full;
+  if (args.around) {
+    options.fold.around = args.around->chunk;
+    options.sequences = {args.around->sequence};
+  }
+  auto& builder = run.Add<ChunkGraphBuilder>(std::move(options));
   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
-  RS_RETURN_IF_ERROR(CheckBuffer(args, outcome));
+  if (args.buffer && std::ranges::none_of(outcome.buffers, [&](const BufferOutcome& buffer) {
+        return args.buffer->Names(buffer.id, buffer.index);
+      }))
+    return Fail(ErrorCode::kUsage, fmt::format("there is no buffer '{}'", ToString(*args.buffer)),
+                {outcome.path, {}, {}}, fmt::format("its buffers: {}", BuffersText(outcome)));
   report.Data({{"input", outcome.path},
                {"session", outcome.session},
                {"reads", FieldsToJson(outcome.reads)}});
@@ -141,23 +122,16 @@ Status DrawSession(const GraphArgs& args, SessionReader& sessions, Context& cont
   return {};
 }
 
-/// The format that an output's name asks for.
-Result<Format> FormatOf(const std::string& output) {
-  for (const Format format : {Format::kSvg, Format::kJson})
-    if (output.ends_with(std::string(".") + Name(format))) return format;
-  RS_RETURN_IF_ERROR(CheckOutputName(output, "text", {".svg", ".json", ".txt"}));
-  return Format::kText;
-}
-
 Result<ExitCode> RunGraph(const GraphArgs& given, SessionReader& sessions, Context& context) {
   GraphArgs args = given;
-  if (!args.format) {
-    RS_ASSIGN_OR_RETURN(args.format, FormatOf(args.output));
-  } else {
-    const char* const name = Name(*args.format);
-    const std::string own = args.format == Format::kText ? ".txt" : std::string(".") + name;
-    RS_RETURN_IF_ERROR(CheckOutputName(args.output, name, {own}));
-  }
+  for (const Format format : {Format::kSvg, Format::kJson})
+    if (!given.format && args.output.ends_with(std::string(".") + Name(format)))
+      args.format = format;  // that the output's name asks for
+  const char* const name = Name(args.format.value_or(Format::kText));
+  const std::string own = args.format == Format::kText ? ".txt" : std::string(".") + name;
+  RS_RETURN_IF_ERROR(args.format ? CheckOutputName(args.output, name, {own})
+                                 : CheckOutputName(args.output, name, {".svg", ".json", ".txt"}));
+  if (!args.format) args.format = Format::kText;
   const bool is_picture = args.format == Format::kSvg;
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output.empty() ? "-" : args.output,

@@ -106,11 +106,10 @@ std::string TableText(const SequenceGraph& graph, std::optional<uint64_t> start_
 std::string GraphReport::HeadingText(const SequenceGraph& graph) const {
   std::string text =
       fmt::format("{} in {}", notes.NameOf(graph.sequence), notes.NameOf(graph.buffer));
-  for (const BufferOutcome& buffer : outcome.buffers)
-    if (buffer.id == graph.buffer)
-      text += fmt::format(
-          " ({}, {}, {}{})", buffer.engine, HumanSize(buffer.size), Name(buffer.policy),
-          graph.generation > 0 ? fmt::format(", number {} of this id", graph.generation + 1) : "");
+  if (const BufferOutcome* const buffer = outcome.Find(graph.buffer))
+    text += fmt::format(
+        " ({}, {}, {}{})", buffer->engine, HumanSize(buffer->size), Name(buffer->policy),
+        graph.generation > 0 ? fmt::format(", number {} of this id", graph.generation + 1) : "");
   return text;
 }
 
@@ -132,16 +131,14 @@ void GraphReport::Take(std::vector<SequenceGraph> all) {
     waiting += graph.packets[Fate::kStalled].packets;
     unread += graph.packets[Fate::kReadable].packets;
     bool is_flagged = false;
-    for (const GraphItem& item : graph.items) {
-      if (const auto* const gap = std::get_if<ChunkGap>(&item)) {
-        missing_ids += gap->last - gap->first + 1;
-      } else {
-        const auto* const run = std::get_if<ChunkRun>(&item);
-        if (run != nullptr) missing_ids += run->missing();
-        is_flagged |=
-            (run != nullptr ? run->writer_bits : std::get<ChunkNode>(item).writer_bits) != 0;
-      }
-    }
+    for (const GraphItem& item : graph.items)
+      std::visit(Overloaded{[&](const ChunkGap& gap) { missing_ids += gap.last - gap.first + 1; },
+                            [&](const ChunkNode& node) { is_flagged |= node.writer_bits != 0; },
+                            [&](const ChunkRun& run) {
+                              is_flagged |= run.writer_bits != 0;
+                              missing_ids += run.missing();
+                            }},
+                 item);
     with_flags += is_flagged ? 1 : 0;
   }
 }
@@ -149,30 +146,26 @@ void GraphReport::Take(std::vector<SequenceGraph> all) {
 std::string GraphReport::ClosingText() const {
   if (sequences == 0) return "No sequence committed anything.";
   std::vector<std::string> open;
-  if (waiting > 0)
-    open.push_back(
-        fmt::format("{} wait{} in a buffer", Count(waiting, "packet"), waiting == 1 ? "s" : ""));
-  if (unread > 0)
-    open.push_back(fmt::format("{} {} not read", Count(unread, "packet"), Was(unread)));
-  if (missing_ids > 0)
-    open.push_back(Count(missing_ids, "chunk id") + (missing_ids == 1 ? " is" : " are") +
-                   " missing");
-  if (with_flags > 0)
-    open.push_back(
-        fmt::format("{} report{} losses", Count(with_flags, "writer"), with_flags == 1 ? "s" : ""));
+  const auto add = [&](uint64_t count, const char* noun, const char* one, const char* many) {
+    if (count > 0) open.push_back(Count(count, noun) + (count == 1 ? one : many));
+  };
+  add(waiting, "packet", " waits in a buffer", " wait in a buffer");
+  add(unread, "packet", " was not read", " were not read");
+  add(missing_ids, "chunk id", " is missing", " are missing");
+  add(with_flags, "writer", " reports losses", " report losses");
   if (const uint64_t events = KernelLosses(outcome.ftrace).count.packets; events > 0)
     open.push_back("the kernel lost " + Count(events, "event"));
-  if (graphs.size() == sequences && with_losses > 0) return "";
   if (graphs.size() == sequences)
-    return open.empty() ? "No packet was lost."
-                        : fmt::format("No packet of the log was lost, but {}.", Joined(open));
+    return with_losses > 0 ? ""
+           : open.empty()  ? "No packet was lost."
+                           : fmt::format("No packet of the log was lost, but {}.", Joined(open));
   return fmt::format(
-      "{} of {} shown, {} --seq P:W shows another.", WithCommas(graphs.size()),
+      "{} of {} shown, {}. --seq P:W shows another.", WithCommas(graphs.size()),
       Count(sequences, "sequence"),
-      with_losses == 0 && open.empty() ? "the largest first; no packet was lost in any."
-      : with_losses == 0
-          ? fmt::format("the largest first; {}.", Joined(open))
-          : fmt::format("the worst first; packets were lost in {}.", WithCommas(with_losses)));
+      with_losses > 0
+          ? fmt::format("the worst first; packets were lost in {}", WithCommas(with_losses))
+          : fmt::format("the largest first; {}",
+                        open.empty() ? "no packet was lost in any" : Joined(open)));
 }
 
 std::string GraphText(const GraphReport& report, size_t width) {
@@ -189,9 +182,8 @@ std::string GraphText(const GraphReport& report, size_t width) {
   legend.emplace_back("! broken: the next chunk does not continue it");
   text += "\n";
   if (!report.graphs.empty()) text += Wrap(Joined(legend, "; "), size_t{0}, width) + "\n";
-  if (const std::string closing = report.ClosingText(); !closing.empty())
-    text += Wrap(closing, size_t{0}, width) + "\n";
-  return text;
+  const std::string closing = report.ClosingText();
+  return closing.empty() ? text : text + Wrap(closing, size_t{0}, width) + "\n";
 }
 
 Json GraphJson(const GraphReport& report) {

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "commands/graph/graph_report.h"
 #include "formats/draw/svg.h"

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "commands/graph/graph_report.h"
-#include "commands/session/loss_view.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 
@@ -27,38 +25,33 @@ Tone ToneOf(ChunkFate fate, const ChunkSums& sums) {
   return is_folded ? Tone::kFolded : RowOf(fate).tone;
 }
 
-/// Parts of a sentence; those with a count of 0 are left out.
-class Remarks {
- public:
-  void AddIf(bool applies, std::string text) {
-    if (applies) texts_.push_back(std::move(text));
-  }
-  /// "2 re-commits MORE"
-  void AddCount(uint64_t count, const char* noun, const char* more = "") {
-    AddIf(count > 0, Count(count, noun) + more);
-  }
-  /// Adds the sums that chunks and runs share. `own` adds those that only one of them has.
-  template <typename AddOwn>
-  void AddSums(const ChunkSums& sums, const AddOwn& own) {
-    AddCount(sums.packets[Fate::kFolded].packets, "packet", " folded into a state (ProtoVM)");
-    AddCount(sums.patches.late, "patch", " too late");
-    AddCount(sums.patches.missed, "patch", " missed");
-    AddCount(sums.patches.refused, "patch", " outside of the chunk");
-    own();
-    AddCount(sums.abandoned, "fragment", " abandoned");
-    AddCount(sums.invalid, "packet", " rejected by the service");
-    AddIf(sums.loss_bits == kLossPresent, "flagged");
-    AddIf(sums.loss_bits > kLossPresent, "flagged '" + LossBitsText(sums.loss_bits) + "'");
-    AddIf(sums.writer_bits != 0, "flagged by its writer '" + LossBitsText(sums.writer_bits) + "'");
-    AddCount(sums.patches.applied, "patch", " applied");
-  }
-  std::string After(const std::string& text) const {
-    return texts_.empty() ? text : text + "; " + Joined(texts_, "; ");
-  }
+// Remarks about a chunk or a run of chunks: empty if there is nothing to remark.
 
- private:
-  std::vector<std::string> texts_;
-};
+std::string If(bool applies, std::string text) { return applies ? std::move(text) : ""; }
+/// "2 re-commits MORE"
+std::string IfAny(uint64_t count, const char* noun, const char* more = "") {
+  return If(count > 0, Count(count, noun) + more);
+}
+/// "TEXT; 2 re-commits; 1 packet rejected by the service". @param own remarks that only chunks, or
+/// only runs, have
+std::string WithRemarks(std::string text, const ChunkSums& sums, std::vector<std::string> own) {
+  const uint64_t folded = sums.packets[Fate::kFolded].packets;
+  own.insert(own.begin(),
+             {std::move(text), IfAny(folded, "packet", " folded into a state (ProtoVM)"),
+              IfAny(sums.patches.late, "patch", " too late"),
+              IfAny(sums.patches.missed, "patch", " missed"),
+              IfAny(sums.patches.refused, "patch", " outside of the chunk")});
+  own.insert(
+      own.end(),
+      {IfAny(sums.abandoned, "fragment", " abandoned"),
+       IfAny(sums.invalid, "packet", " rejected by the service"),
+       If(sums.loss_bits == kLossPresent, "flagged"),
+       If(sums.loss_bits > kLossPresent, "flagged '" + LossBitsText(sums.loss_bits) + "'"),
+       If(sums.writer_bits != 0, "flagged by its writer '" + LossBitsText(sums.writer_bits) + "'"),
+       IfAny(sums.patches.applied, "patch", " applied")});
+  std::erase(own, "");
+  return Joined(own, "; ");
+}
 
 /// ": discarded: REASON", ": refused: REASON"
 template <typename Item>
@@ -115,49 +108,43 @@ Tone ToneOf(const ChunkRun& run) {
 }
 
 GraphRow RowOf(const ChunkNode& node, std::optional<uint64_t> start_ns) {
-  Remarks remarks;
-  remarks.AddIf(node.origin == Origin::kScraped && node.complete, "scraped first");
-  remarks.AddSums(node, [&] {
-    remarks.AddIf(node.out_of_order, "committed out of order, after a newer one");
-    remarks.AddIf(node.unpatched && node.patches.late == 0, "a patch is missing");
-    if (node.stalls > 0)
-      remarks.AddIf(true, fmt::format("stalled {} from {}", Count(node.stalls, "read"),
-                                      AtText(*node.stalled, start_ns)));
-    remarks.AddIf(!node.complete, "only scraped, never completed");
-    remarks.AddCount(node.recommits, "re-commit");
-    if (node.recommit_refused)
-      remarks.AddIf(true,
-                    std::string("a re-commit refused: ") + RowOf(*node.recommit_refused).text);
-    remarks.AddIf(node.relocations > 0, "moved to the write cursor");
-    remarks.AddIf(node.end == ChunkEnd::kAborted, "its writer aborted a packet");
-    remarks.AddIf(node.end == ChunkEnd::kBroken, "ends in an invalid size");
-  });
-  return {node.id,
-          node.id,
-          ToneOf(node.fate, node),
-          AtText(node.committed, start_ns),
-          WithCommas(node.bytes),
-          WithCommas(node.fragments),
-          remarks.After(FateText(node, start_ns))};
+  const bool was_scraped = node.origin == Origin::kScraped && node.complete;
+  return {
+      node.id,
+      node.id,
+      ToneOf(node.fate, node),
+      AtText(node.committed, start_ns),
+      WithCommas(node.bytes),
+      WithCommas(node.fragments),
+      WithRemarks(
+          FateText(node, start_ns) + If(was_scraped, "; scraped first"), node,
+          {If(node.out_of_order, "committed out of order, after a newer one"),
+           If(node.unpatched && node.patches.late == 0, "a patch is missing"),
+           node.stalls == 0 ? ""
+                            : fmt::format("stalled {} from {}", Count(node.stalls, "read"),
+                                          AtText(*node.stalled, start_ns)),
+           If(!node.complete, "only scraped, never completed"), IfAny(node.recommits, "re-commit"),
+           node.recommit_refused
+               ? fmt::format("a re-commit refused: {}", RowOf(*node.recommit_refused).text)
+               : "",
+           If(node.relocations > 0, "moved to the write cursor"),
+           If(node.end == ChunkEnd::kAborted, "its writer aborted a packet"),
+           If(node.end == ChunkEnd::kBroken, "ends in an invalid size")})};
 }
 
 GraphRow RowOf(const ChunkRun& run, std::optional<uint64_t> start_ns) {
-  Remarks remarks;
-  remarks.AddSums(run, [&] {
-    remarks.AddCount(run.unpatched, "chunk", " left unpatched");
-    remarks.AddCount(run.recommits, "re-commit");
-    remarks.AddIf(run.relocations > 0, WithCommas(run.relocations) + " moved");
-    remarks.AddCount(run.aborted, "aborted packet");
-    remarks.AddCount(run.broken, "invalid size");
-    remarks.AddCount(run.missing(), "id", " missing");
-  });
   return {run.first,
           run.last,
           ToneOf(run),
           AtText(run.from, start_ns),
           WithCommas(run.bytes),
           WithCommas(run.fragments),
-          remarks.After(FateText(run))};
+          WithRemarks(
+              FateText(run), run,
+              {IfAny(run.unpatched, "chunk", " left unpatched"), IfAny(run.recommits, "re-commit"),
+               If(run.relocations > 0, WithCommas(run.relocations) + " moved"),
+               IfAny(run.aborted, "aborted packet"), IfAny(run.broken, "invalid size"),
+               IfAny(run.missing(), "id", " missing")})};
 }
 
 GraphRow RowOf(const ChunkGap& gap, std::optional<uint64_t>) {
@@ -178,14 +165,12 @@ std::string PacketsText(const FateCounts& packets) {
     total += count;
     parts.push_back(WithCommas(count) + " " + FateText(row.value));
   }
-  const std::string places =
-      packets.places() == 0
-          ? ""
-          : fmt::format("; its writer dropped packets at {}", Count(packets.places(), "place"));
-  if (total == 0) return "no packets" + places;
-  if (parts.size() == 1)
-    return Count(total, "packet") + parts.front().substr(parts.front().find(' ')) + places;
-  return Count(total, "packet") + ": " + Joined(parts) + places;
+  const std::string places = IfAny(packets.places(), "place");
+  const std::string text =
+      total == 0          ? "no packets"
+      : parts.size() == 1 ? Count(total, "packet") + parts.front().substr(parts.front().find(' '))
+                          : Count(total, "packet") + ": " + Joined(parts);
+  return places.empty() ? text : text + "; its writer dropped packets at " + places;
 }
 
 std::string GraphRow::ids() const {

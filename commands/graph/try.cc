@@ -1,14 +1,8 @@
 // An example in one line, and what buffers make of it.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
@@ -16,7 +10,6 @@
 #include "commands/view/report.h"
 #include "core/base/text.h"
 #include "core/compare/fuzz_run.h"
-#include "core/compare/stream_notation.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay.h"
@@ -88,7 +81,7 @@ class TriedBuffer : public ReplayListener {
     status_ = replay_.Apply(SetUpOf(args.size, args.policy).op());
   }
 
-  Result<TriedStep> Take(const StreamExample::Step& step) {
+  Result<TriedStep> Take(const ExampleStep& step) {
     RS_RETURN_IF_ERROR(status_);
     now_ = {};
     const BufferStats before = engine().stats();
@@ -169,7 +162,7 @@ class TriedBuffer : public ReplayListener {
           ChunkText(chunk.sequence, chunk.chunk, chunk.flags, !chunk.incomplete);
       const bool is_read = chunk.payload_avail == 0 && chunk.payload_size > 0;
       std::string rest;
-      if (chunk.payload_avail != 0 && chunk.payload_avail != chunk.payload_size)
+      if (chunk.payload_avail != 0 && chunk.consumed() != 0)
         rest = fmt::format(";{}-left", chunk.payload_avail);
       boxes.emplace_back(chunk.offset,
                          is_read ? fmt::format("({}/{})", text, chunk.outer_size)
@@ -180,27 +173,23 @@ class TriedBuffer : public ReplayListener {
       now_.buffer = "not reported by this plug-in";
       return;
     }
-    const auto append = [&](std::string_view word) {
-      now_.buffer += fmt::format("{}{}", now_.buffer.empty() ? "" : " ", word);
-    };
-    bool has_cursor = false;
-    for (const auto& [offset, text] : boxes) {
-      if (!has_cursor && offset >= *cursor) append("^");
-      has_cursor |= offset >= *cursor;
-      append(text);
-    }
-    if (!has_cursor) append("^");
+    const auto at = std::ranges::find_if(boxes, [&](auto& box) { return box.first >= *cursor; });
+    boxes.emplace(at, *cursor, "^");
     if (const uint64_t size = engine().stats().buffer_size; end < size)
-      append(fmt::format("{} unused", size - end));
+      boxes.emplace_back(end, fmt::format("{} unused", size - end));
+    now_.buffer = Joined(TextsOf(boxes), " ");
+    std::vector<std::string> lists;
     for (auto& [sequence, chunks] : sequences) {
-      std::ranges::stable_sort(
-          chunks, [](const auto& a, const auto& b) { return Precedes(a.first, b.first); });
-      std::vector<std::string> names;
-      for (auto& [id, text] : chunks) names.push_back(std::move(text));
-      now_.sequences +=
-          fmt::format("{}{}", now_.sequences.empty() ? "" : "; ", fmt::join(names, " "));
+      std::ranges::stable_sort(chunks, Precedes, &std::pair<ChunkId, std::string>::first);
+      lists.push_back(Joined(TextsOf(chunks), " "));
     }
-    if (now_.sequences.empty()) now_.sequences = "none";
+    now_.sequences = lists.empty() ? "none" : Joined(lists, "; ");
+  }
+  template <typename Key>
+  static std::vector<std::string> TextsOf(const std::vector<std::pair<Key, std::string>>& texts) {
+    std::vector<std::string> all;
+    for (const auto& [key, text] : texts) all.push_back(text);
+    return all;
   }
 
   Replay replay_;
@@ -210,12 +199,12 @@ class TriedBuffer : public ReplayListener {
 
 /// Names the parts of a step that differ from another engine's: "packets, counters".
 std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
-  std::vector<const char*> parts;
-  if (a.packets != b.packets) parts.push_back("packets");
-  if (a.buffer != b.buffer) parts.push_back("the buffer");
-  if (a.sequences != b.sequences) parts.push_back("sequences");
-  if (a.counters != b.counters) parts.push_back("counters");
-  return fmt::format("{}", fmt::join(parts, ", "));
+  std::vector<std::string> parts;
+  if (a.packets != b.packets) parts.emplace_back("packets");
+  if (a.buffer != b.buffer) parts.emplace_back("the buffer");
+  if (a.sequences != b.sequences) parts.emplace_back("sequences");
+  if (a.counters != b.counters) parts.emplace_back("counters");
+  return Joined(parts);
 }
 
 void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
@@ -243,9 +232,9 @@ void ReportTried(Report& report, const std::vector<std::string>& engines, const 
   });
 }
 
-Status WriteExample(const TryArgs& args, const StreamExample& example,
+Status WriteExample(const TryArgs& args, const std::vector<ExampleStep>& steps,
                     const std::vector<const EngineInfo*>& engines, Context& context) {
-  const std::vector<StoredOp> stored = example.ToOps(args.size, args.policy);
+  const std::vector<StoredOp> stored = ToOps(steps, args.size, args.policy);
   const bool is_test = args.output.ends_with(".cc");
   std::string text;
   if (is_test) {
@@ -268,7 +257,7 @@ Status WriteExample(const TryArgs& args, const StreamExample& example,
 Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
   TryArgs args = chosen;
   if (args.engines.empty()) args.engines = {"v2"};
-  RS_ASSIGN_OR_RETURN(const StreamExample example, StreamExample::Parse(args.example));
+  RS_ASSIGN_OR_RETURN(const std::vector<ExampleStep> steps, ParseExample(args.example));
   const EngineLookup find = EnginesAndPlugins();
   std::vector<const EngineInfo*> infos;
   std::vector<std::unique_ptr<TriedBuffer>> tried;
@@ -281,18 +270,17 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
                            args.policy == FillPolicy::kDiscard ? "discard buffer" : "ring buffer",
                            HumanSize(args.size)));
   report.Data({{"example", args.example}, {"size", args.size}, {"policy", Name(args.policy)}});
-  for (size_t number = 0; number < example.steps().size(); ++number) {
-    const StreamExample::Step& step = example.steps()[number];
+  for (size_t number = 0; number < steps.size(); ++number) {
+    const ExampleStep& step = steps[number];
     // Engines that give the same are reported once.
     std::vector<std::pair<TriedStep, std::vector<std::string>>> results;
     for (size_t i = 0; i < tried.size(); ++i) {
       RS_ASSIGN_OR_RETURN(TriedStep result, tried[i]->Take(step));
-      const auto same = std::ranges::find(
-          results, result, [](const auto& each) -> const TriedStep& { return each.first; });
-      if (same != results.end())
-        same->second.push_back(infos[i]->name);
+      const std::string& name = infos[i]->name;
+      if (auto* const same = FindBy(results, result, &decltype(results)::value_type::first))
+        same->second.push_back(name);
       else
-        results.push_back({std::move(result), {infos[i]->name}});
+        results.push_back({std::move(result), {name}});
     }
     report.Heading(fmt::format("{}. {}", number + 1, step.text));
     report.AddItem("steps", [&] {
@@ -303,7 +291,7 @@ Result<ExitCode> RunTry(const TryArgs& chosen, Context& context) {
     });
   }
   RS_RETURN_IF_ERROR(report.Finish());
-  if (!args.output.empty()) RS_RETURN_IF_ERROR(WriteExample(args, example, infos, context));
+  if (!args.output.empty()) RS_RETURN_IF_ERROR(WriteExample(args, steps, infos, context));
   return ExitCode::kClean;
 }
 

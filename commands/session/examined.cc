@@ -145,7 +145,7 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   RS_RETURN_IF_ERROR(InFile(log.outcome.path, writer_.Finish()));
   log.gaps = analysis_.Finish(run_.totals());
   if (log.outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(log.gaps));
-  accounts_.SetTotals(run_.totals());
+  accounts_.totals = run_.totals();
   RS_ASSIGN_OR_RETURN(SessionRemedies remedies,
                       RemediesOf(run_, log.outcome, log.gaps, accounts_, notes_, keep_ns));
   log.notes = notes_;  // listeners that were added may still read them

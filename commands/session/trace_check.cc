@@ -157,13 +157,12 @@ void TryOtherReads(const CheckedLog& log, const SessionReader& sessions, const T
 
 std::string CountsText(const DiffCounts& counts) {
   std::vector<std::string> parts;
-  for (size_t i = 0; i < kDifferenceKinds; ++i) {
-    const auto kind = static_cast<DifferenceKind>(i);
-    if (counts[kind] == 0) continue;
-    const bool is_of_packets = kind != DifferenceKind::kPatch && kind != DifferenceKind::kCounter;
-    parts.push_back(is_of_packets
-                        ? Count(counts[kind], "packet") + " " + kEnumRows<DifferenceKind>[i].text
-                        : Count(counts[kind], kEnumRows<DifferenceKind>[i].text));
+  for (const DifferenceRow& row : kEnumRows<DifferenceKind>) {
+    const uint64_t count = counts[row.value];
+    if (count == 0) continue;
+    const bool is_noun =
+        row.value == DifferenceKind::kPatch || row.value == DifferenceKind::kCounter;
+    parts.push_back(is_noun ? Count(count, row.text) : Count(count, "packet") + " " + row.text);
   }
   return parts.empty() ? "no difference" : Joined(parts);
 }

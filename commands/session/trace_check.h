@@ -19,8 +19,7 @@ std::string CountsText(const DiffCounts& counts);
 std::string ComparedText(const OutputDiff& diff, const Both<std::string>& words);
 inline void ListFields(JsonFieldWriter& io, const DiffCounts& counts) {
   io("matched", counts.matched);
-  for (size_t i = 0; i < kDifferenceKinds; ++i)
-    io(Name(static_cast<DifferenceKind>(i)), counts.by_kind[i]);
+  for (const DifferenceRow& row : kEnumRows<DifferenceKind>) io(row.name, counts[row.value]);
 }
 
 /// Compares the replay of a recorded session with the trace that came out of it.

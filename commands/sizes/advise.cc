@@ -7,6 +7,7 @@
 #include "commands/session/session_loop.h"
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
+#include "core/compare/list_alignment.h"
 #include "core/examine/remedy_texts.h"
 
 namespace ringscope {
@@ -52,35 +53,30 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-/// Returns the fewest lines of each text that differ before both have the same line.
-std::pair<size_t, size_t> DifferingLines(std::span<const std::string> old,
-                                         std::span<const std::string> changed) {
-  for (size_t sum = 0; sum < old.size() + changed.size(); ++sum)
-    for (size_t removed = sum - std::min(sum, changed.size()); removed <= std::min(sum, old.size());
-         ++removed) {
-      const size_t added = sum - removed;
-      if (removed < old.size() && added < changed.size() && old[removed] == changed[added])
-        return {removed, added};
-    }
-  return {old.size(), changed.size()};
-}
-
 /// A patch in the unified format that makes the second config of the first.
 /// @param path of the first
 std::string PatchOf(const std::string& path, const std::string& before, const std::string& after) {
   constexpr size_t kContext = 3;
   const std::vector<std::string> old = LinesOf(before), changed = LinesOf(after);
+  std::map<std::string_view, uint64_t> numbers;
+  const auto numbered = [&](const std::vector<std::string>& lines) {
+    std::vector<uint64_t> all;
+    for (const std::string& line : lines)
+      all.push_back(numbers.try_emplace(line, numbers.size()).first->second);
+    return all;
+  };
   struct Line {
     char mark;
     const std::string* text;
     size_t old_before, changed_before;
   };
   std::vector<Line> lines;
-  for (size_t i = 0, j = 0; i < old.size() || j < changed.size();) {
-    const auto [removed, added] =
-        DifferingLines(std::span(old).subspan(i), std::span(changed).subspan(j));
-    for (const size_t end = i + removed; i < end; ++i) lines.push_back({'-', &old[i], i, j});
-    for (const size_t end = j + added; j < end; ++j) lines.push_back({'+', &changed[j], i, j});
+  std::vector<AlignedPair> same = AlignLists(numbered(old), numbered(changed));
+  same.emplace_back(old.size(), changed.size());
+  size_t i = 0, j = 0;
+  for (const auto& [old_end, changed_end] : same) {
+    for (; i < old_end; ++i) lines.push_back({'-', &old[i], i, j});
+    for (; j < changed_end; ++j) lines.push_back({'+', &changed[j], i, j});
     if (i < old.size()) lines.push_back({' ', &old[i], i, j}), ++i, ++j;
   }
   std::string patch = fmt::format("--- {0}\n+++ {0}\n", path);
@@ -91,8 +87,8 @@ std::string PatchOf(const std::string& path, const std::string& before, const st
     if (first == lines.end()) break;
     auto last = static_cast<size_t>(first - lines.begin());
     const size_t begin = std::max(at, last - std::min(kContext, last));
-    for (size_t i = last; i < lines.size() && i <= last + 2 * kContext; ++i)
-      if (is_change(lines[i])) last = i;
+    for (size_t next = last; next < lines.size() && next <= last + 2 * kContext; ++next)
+      if (is_change(lines[next])) last = next;
     const size_t end = std::min(lines.size(), last + kContext + 1);
     const auto hunk = std::span(lines).subspan(begin, end - begin);
     const auto count = [&](char without) {
@@ -227,8 +223,7 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
   if (!has_change) out.Print("\n");
   for (const std::string& text : texts) out.Paragraph(text, has_change ? "  - " : "");
   if (!has_change) return ExitCode::kClean;
-  const std::string& text = *examination.changed_config;
-  out.Data("config", text);
+  out.Data("config", *examination.changed_config);
   out.Heading("Trace config");
   const auto reach = std::ranges::find_if(remedies.remedies, &Remedy::is_for_reach);
   if (remedies.together)
@@ -239,8 +234,8 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
             : OutcomeText(*remedies.together, remedies.now).text +
                   fmt::format("; {} {} lost without it", Count(remedies.now.lost, "packet"),
                               Was(remedies.now.lost))));
-  std::istringstream config(text);
-  for (std::string line; std::getline(config, line);) out.Print("  " + line + "\n");
+  for (const std::string& line : LinesOf(*examination.changed_config))
+    out.Print("  " + line + "\n");
   return ExitCode::kNotice;
 }
 

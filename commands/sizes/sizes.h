@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "commands/session/replay_run.h"
@@ -16,18 +15,16 @@
 
 namespace ringscope {
 
-/// Prints tables for people: one for each setting and buffer.
-void PrintSweep(Report& out, const SweepReport& report);
-/// The result for programs.
-Json SweepJson(const SweepReport& report);
+/// Reports the sweep of a session: as text a table for each setting and buffer, as JSON an object
+/// of the array "sessions", else rows of CSV.
+void ReportSweep(Report& out, const SweepReport& report);
+/// The columns of CSV; the first ones are the same for all tools that compare sizes.
+extern const std::string_view kSweepColumns;
 /// Sweeps the sessions of an input as 'ringscope sweep' does without sizes, and returns what it
 /// prints for programs.
 /// @param choices its engine, policy, reads and config are those of all sizes
 Result<Json> SweepDocument(Context& context, const SessionSelection& input,
                            const ReplayChoices& choices);
-/// Rows of CSV; the first columns are the same for all tools that compare sizes.
-/// @param report nullptr for their titles
-std::string SweepCsv(const SweepReport* report);
 
 /// Reports the remedies of an examined session of a log.
 /// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten

@@ -21,7 +21,6 @@ struct SweepArgs {
   SessionSelection input;
   SweepChoices choices;
   std::string config;  // with the buffers of a log that lacks them; empty: none
-  std::vector<SweepTarget> targets;
   Format format = Format::kText;
 };
 
@@ -44,31 +43,16 @@ void SetUp(CLI::App& app, SweepArgs& args) {
       "Buffer versions to try, like v1,v2@57,v2, or paths of plug-ins (default: the log's, "
       "else v2)");
   AddText(app, "--config", args.config, kFileType, kConfigToReplay);
-  AddParsedList(app, "--target", args.targets, ParseTarget, "TARGET",
+  AddParsedList(app, "--target", choices.targets, ParseTarget, "TARGET",
                 "Find the smallest buffers that meet keep=TIME (every sequence reaches back that "
                 "far) or loss=SHARE, like loss=0 or loss=0.1%; may be repeated");
   InGroup(app, kOutputGroup);
   AddFormat(app, args.format, {Format::kText, Format::kJson, Format::kCsv});
 }
 
-/// The choices for a session, with its buffers by their ids. Warns of those that it does not have.
-SweepChoices ChoicesFor(const SessionIndex& facts, SweepChoices choices, const std::string& path,
-                        Console& console) {
-  for (SizeList& list : choices.sizes) {
-    const auto id = list.buffer ? facts.Find(*list.buffer) : std::nullopt;
-    if (id)
-      list.buffer = *id;
-    else if (list.buffer)
-      console.Warn(fmt::format("{}: there is no buffer '{}', so its sizes change nothing", path,
-                               ToString(*list.buffer)));
-  }
-  return choices;
-}
-
 /// Sweeps the sessions of logs that are taken one after the other.
-/// @param visit gets each session's report
 Result<ExitCode> SweepSessions(const SweepArgs& args, SessionReader& sessions, Context& context,
-                               const std::function<Status(const SweepReport&)>& visit) {
+                               Report& out) {
 #ifdef __GLIBC__
   // Each pass needs the memory of the one before, of which the allocator would keep what is small.
   mallopt(M_MMAP_THRESHOLD, 1 << 17);
@@ -81,6 +65,8 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, SessionReader& sessions, C
     if (list.buffer && !list.sizes.empty())
       choices.session.buffers[*list.buffer].size = list.sizes.front();
   RS_RETURN_IF_ERROR(sessions.recording().Spool());
+  out.Data("sessions", Json::array());
+  bool is_first = true;
   return ForEachSession(sessions, [&]() -> Result<ExitCode> {
     const std::string path = sessions.path();
     ReplayInput changes{choices};
@@ -92,50 +78,42 @@ Result<ExitCode> SweepSessions(const SweepArgs& args, SessionReader& sessions, C
     input.facts = std::move(facts);
     // Recorded reads are not those of a config that reads at other times.
     input.facts.has_reads &= changes.reads.mode == ReadsMode::kAuto;
-    const SweepChoices own = ChoicesFor(input.facts, args.choices, path, context.console);
+    SweepChoices own = args.choices;  // with the session's buffers by their ids
+    for (SizeList& list : own.sizes) {
+      if (!list.buffer) continue;
+      if (const auto id = input.facts.Find(*list.buffer))
+        list.buffer = *id;
+      else
+        context.console.Warn(fmt::format("{}: there is no buffer '{}', so its sizes change nothing",
+                                         path, ToString(*list.buffer)));
+    }
     std::set<std::string> warnings;
     input.warn = [&](const std::string& text) {
       if (warnings.insert(text).second)
         context.console.Warn(fmt::format("{}: {}", path, Printable(text)));
     };
     Sweep sweep(std::move(input));
-    auto swept =
-        args.targets.empty() ? SweepSession(sweep, own) : FindTargets(sweep, own, args.targets);
-    RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, std::move(swept)));
-    report.path = path;
+    RS_ASSIGN_OR_RETURN(SweepReport report, InFile(path, SweepSession(sweep, own)));
+    report.outcome.path = path;
     report.outcome.session = sessions.session();
     report.outcome.is_only_session = sessions.is_only_session();  // the scan has read all of it
-    if (sessions.clone() != nullptr) report.clone = sessions.clone()->clone;
     WarnOfInexact(context.console, path, report.outcome.verdicts);
-    RS_RETURN_IF_ERROR(visit(report));
-    const bool none_found =
-        !report.found.empty() && std::ranges::none_of(report.found, [](const FoundSize& found) {
-          return found.misses.empty();
-        });
-    return none_found ? ExitCode::kNotice : ExitCode::kClean;
+    if (!std::exchange(is_first, false) && out.is_text()) out.Print("\n");
+    ReportSweep(out, report);
+    const auto is_found = [](const FoundSize& found) { return found.misses.empty(); };
+    return report.found.empty() || std::ranges::any_of(report.found, is_found) ? ExitCode::kClean
+                                                                               : ExitCode::kNotice;
   });
 }
 
 Result<ExitCode> RunSweepCommand(const SweepArgs& args, SessionReader& sessions, Context& context) {
-  if (!args.targets.empty()) RS_RETURN_IF_ERROR(CheckTargetSizes(args.choices));
+  for (const SizeList& list : args.choices.sizes)
+    if (!args.choices.targets.empty() && (!list.buffer || list.sizes.size() != 1))
+      return Fail(ErrorCode::kUsage, "--target looks for the sizes itself", {},
+                  "--sizes can only fix single buffers: --sizes 'buffers[1]=64k'");
   Report out(context.console, args.format, "sweep");
-  Json document = Json::array();
-  if (args.format == Format::kCsv) out.Print(SweepCsv(nullptr));
-  size_t printed = 0;
-  const auto print = [&](const SweepReport& report) -> Status {
-    if (args.format == Format::kText) {
-      if (printed > 0) out.Print("\n");
-      PrintSweep(out, report);
-    } else if (args.format == Format::kJson) {
-      document.push_back(SweepJson(report));
-    } else {
-      out.Print(SweepCsv(&report));
-    }
-    ++printed;
-    return {};
-  };
-  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, sessions, context, print));
-  out.Data("sessions", std::move(document));
+  if (args.format == Format::kCsv) out.Print(CsvTitles(kSweepColumns));
+  RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, sessions, context, out));
   RS_RETURN_IF_ERROR(out.Finish());
   return code;
 }
@@ -152,8 +130,13 @@ std::optional<double> ParseDecimal(std::string_view text) {
   return value;
 }
 
-/// FIRST..LAST or FIRST..LASTxFACTOR
-Status AddRange(std::string_view text, size_t dots, std::vector<uint64_t>& sizes) {
+/// SIZE, FIRST..LAST or FIRST..LASTxFACTOR
+Status AddSizes(std::string_view text, std::vector<uint64_t>& sizes) {
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    RS_ASSIGN_OR_RETURN(sizes.emplace_back(), ParseBufferSize(text));
+    return {};
+  }
   std::string_view last_text = text.substr(dots + 2);
   double factor = 2;
   if (const size_t x = last_text.find('x'); x != std::string_view::npos) {
@@ -190,14 +173,10 @@ Result<Json> SweepDocument(Context& context, const SessionSelection& input,
   if (const auto& policy = choices.session.all.policy) args.choices.policies = {*policy};
   if (choices.reads.mode != ReadsMode::kAuto && choices.reads.like.empty())
     args.choices.reads = {{std::string(Name(choices.reads.mode)), choices.reads}};
-  Json document = JsonDocument("sweep");
-  const auto add = [&](const SweepReport& report) -> Status {
-    document["sessions"].push_back(SweepJson(report));
-    return {};
-  };
+  Report document(context.console, Format::kJson, "sweep");
   SessionReader sessions(context, input, "reading");
-  RS_RETURN_IF_ERROR(SweepSessions(args, sessions, context, add));
-  return document;
+  RS_RETURN_IF_ERROR(SweepSessions(args, sessions, context, document));
+  return document.Take();
 }
 
 Command SweepCommand() {
@@ -224,13 +203,7 @@ Result<SizeList> ParseSizeList(std::string_view text) {
   RS_ASSIGN_OR_RETURN(const BufferValue split, SplitBufferValue(text));
   SizeList list{.buffer = split.buffer, .sizes = {}};
   const auto add = [&](std::string_view part) -> Status {
-    const size_t dots = part.find("..");
-    if (dots != std::string_view::npos) {
-      RS_RETURN_IF_ERROR(AddRange(part, dots, list.sizes));
-    } else {
-      RS_ASSIGN_OR_RETURN(const uint64_t size, ParseBufferSize(part));
-      list.sizes.push_back(size);
-    }
+    RS_RETURN_IF_ERROR(AddSizes(part, list.sizes));
     if (list.sizes.size() > kMaxSizes)
       return UsageError("'{}' has more than {} sizes; choose a larger factor", text, kMaxSizes);
     return {};

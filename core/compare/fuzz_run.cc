@@ -1,12 +1,12 @@
 #include "core/compare/fuzz_run.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
+#include "core/base/lookup.h"
+#include "core/base/text.h"
 #include "core/compare/minimize.h"
 #include "core/engine/v2_engine.h"
 
@@ -33,19 +33,13 @@ namespace {
 using Ops = std::vector<StoredOp>;
 using Rules = std::vector<const NamedRule*>;
 
+/// Operations of a stream.
+constexpr uint64_t kOperations = 150;
 /// Streams that forget sequences need as many more operations, and are as much rarer.
 constexpr uint32_t kForgettingFactor = 20;
 constexpr uint32_t kForgettingOneIn = 64;
 /// One in so many seeds goes through the ledger.
 constexpr uint32_t kCheckOneIn = 16;
-
-/// The behaviour of the writers of a stream; of kinds that are about something else that of the
-/// seed.
-Conduct ConductOf(StreamKind kind, uint32_t seed) {
-  if (kind == StreamKind::kCorrect) return Conduct::kCorrect;
-  if (kind == StreamKind::kHostile) return Conduct::kHostile;
-  return seed / 2 % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
-}
 
 /// Returns true if the engines read in orders that are known to differ.
 bool ReadOrdersDiffer(const Both<FuzzSide>& sides) {
@@ -59,11 +53,11 @@ FuzzFinding FaultOf(Oracle oracle, Side side, const FuzzSide& of, const std::str
   std::string sort;
   std::ranges::copy_if(text, std::back_inserter(sort),
                        [](unsigned char c) { return std::isdigit(c) == 0; });
-  FuzzFinding finding{.oracle = oracle, .side = side};
-  finding.sort = fmt::format("{} of {}: {}", Name(oracle), Letter(side), sort);
-  finding.text = fmt::format("{}: {}", of.info.name, text);
-  finding.record = record;
-  return finding;
+  return {.oracle = oracle,
+          .side = side,
+          .sort = fmt::format("{} of {}: {}", Name(oracle), Letter(side), sort),
+          .text = fmt::format("{}: {}", of.info.name, text),
+          .record = record};
 }
 
 Ops UpTo(const Ops& ops, size_t record) {
@@ -89,12 +83,11 @@ std::vector<FuzzFinding> DifferencesIn(const FuzzPlan& plan, const Ops& ops) {
     std::optional<FuzzFinding> finding = CompareOver(sides, plan.ignored, ops);
     if (!finding) return findings;
     finding->left_out = left_out;
-    finding->rules = ExplanationOf(sides, plan.ignored, ops, *finding);
-    const Rules& rules = finding->rules;
-    if (!rules.empty()) left_out.push_back(rules.front());
+    const Rules rules = finding->rules = ExplanationOf(sides, plan.ignored, ops, *finding);
     // Several rules at one operation: each is a finding without the others.
-    if (rules.size() < 2) findings.push_back(*finding);
+    if (rules.size() < 2) findings.push_back(*std::move(finding));
     if (rules.empty()) return findings;
+    left_out.push_back(rules.front());
   }
 }
 
@@ -120,13 +113,10 @@ Rules ExplanationOf(const Both<FuzzSide>& sides, const Ignored& ignored, const O
   for (const NamedRule* const rule : rules)
     if (are_explained({rule})) return {rule};
   if (rules.size() < 2 || !are_explained(rules)) return {};
-  for (size_t i = 0; i < rules.size();) {
+  for (const NamedRule* const rule : Rules(rules)) {
     Rules fewer = rules;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (are_explained(fewer))
-      rules = std::move(fewer);
-    else
-      ++i;
+    std::erase(fewer, rule);
+    if (are_explained(fewer)) rules = std::move(fewer);
   }
   return rules;
 }
@@ -181,44 +171,46 @@ std::string FullName(const NamedRule& rule) {
 }
 
 Result<const NamedRule*> ParseV2Rule(std::string_view text) {
-  std::vector<const NamedRule*> found;
+  const NamedRule* found = nullptr;
+  std::vector<std::string> all, begun;  // names
   for (const NamedRule& rule : kNamedRules) {
-    const std::string full = FullName(rule);
+    const std::string& full = all.emplace_back(FullName(rule));
     if (text == rule.name || text == full) return &rule;
-    if (!text.empty() && (full.starts_with(text) || std::string_view(rule.name).starts_with(text)))
-      found.push_back(&rule);
+    if (text.empty() || !(full.starts_with(text) || std::string_view(rule.name).starts_with(text)))
+      continue;
+    found = &rule;
+    begun.push_back(full);
   }
-  if (found.size() == 1) return found.front();
-  std::vector<std::string> names;
-  for (const NamedRule& rule : kNamedRules)
-    if (found.empty() || std::ranges::count(found, &rule) > 0) names.push_back(FullName(rule));
+  if (begun.size() == 1) return found;
   return Fail(ErrorCode::kUsage,
-              found.empty() ? fmt::format("there is no rule '{}'", text)
+              begun.empty() ? fmt::format("there is no rule '{}'", text)
                             : fmt::format("'{}' is the start of several rules", text),
-              {}, fmt::format("rules: {}", fmt::join(names, ", ")));
+              {}, "rules: " + Joined(begun.empty() ? all : begun));
 }
 
 StreamKind KindOfSeed(const FuzzPlan& plan, uint32_t seed) {
   const auto& kinds = plan.kinds;
   constexpr StreamKind kRare = StreamKind::kForgetting;
   if (kinds.size() == 1) return kinds.front();
-  if (std::ranges::count(kinds, kRare) > 0 && seed % kForgettingOneIn == kForgettingOneIn - 1)
-    return kRare;
+  if (Contains(kinds, kRare) && seed % kForgettingOneIn == kForgettingOneIn - 1) return kRare;
   const StreamKind kind = kinds[seed % kinds.size()];
   if (kind != kRare) return kind;
   return kinds.front() != kRare ? kinds.front() : kinds.back();
 }
 
 uint64_t OperationsOf(const FuzzPlan& plan, uint32_t seed) {
-  return uint64_t{plan.operations} *
-         (KindOfSeed(plan, seed) == StreamKind::kForgetting ? kForgettingFactor : 1);
+  return kOperations * (KindOfSeed(plan, seed) == StreamKind::kForgetting ? kForgettingFactor : 1);
 }
 
 Ops StreamOfSeed(const FuzzPlan& plan, uint32_t seed) {
   const StreamKind kind = KindOfSeed(plan, seed);
   // Hardly any stream writes more, and larger buffers take longer to make than to fill.
   constexpr uint64_t kAmple = uint64_t{1} << 18;
-  RandomStream generator(NumbersOfSeed(seed), ConductOf(kind, seed), kind, kAmple);
+  // Kinds that are about something else are half of correct writers, half of hostile ones.
+  const bool is_hostile =
+      kind == StreamKind::kHostile || (kind != StreamKind::kCorrect && seed / 2 % 2 != 0);
+  RandomStream generator(NumbersOfSeed(seed), is_hostile ? Conduct::kHostile : Conduct::kCorrect,
+                         kind, kAmple);
   // Engines that read in different orders stop at different packets: nothing is limited then.
   const bool has_limits = !ReadOrdersDiffer(plan.sides);
   Ops ops = {SetUpOf(generator.traits().size, generator.traits().policy)};
@@ -235,7 +227,7 @@ std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignore
                                        const Ops& ops) {
   DiffOptions options{
       .sides = {OptionsOf(sides.a.info), OptionsOf(sides.b.info)}, .ignored = ignored, .listed = 0};
-  options.ignored.kinds[static_cast<size_t>(DifferenceKind::kOrder)] |= ReadOrdersDiffer(sides);
+  options.ignored.kinds[DifferenceKind::kOrder] |= ReadOrdersDiffer(sides);
   LogDiffer differ(std::move(options));
   const auto fault = [&](Oracle oracle, Side side, const std::string& text, size_t record) {
     return FaultOf(oracle, side, sides[side], text, record);
@@ -244,13 +236,11 @@ std::optional<FuzzFinding> CompareOver(const Both<FuzzSide>& sides, const Ignore
     const Status status =
         i < ops.size() ? differ.Apply(ops[i].op(), i) : differ.Finish().map([](const LogDiff&) {});
     if (!status) return fault(Oracle::kFailure, differ.failed(), status.error().ToString(), i);
-    const Divergence* const first = differ.result().First();
-    if (first == nullptr) continue;
-    FuzzFinding finding{.kind = first->kind};
-    finding.sort = first->Class();
-    finding.text = first->Text({sides.a.info.name, sides.b.info.name});
-    finding.record = i;
-    return finding;
+    if (const Divergence* const first = differ.result().First())
+      return FuzzFinding{.kind = first->kind,
+                         .sort = first->Class(),
+                         .text = first->Text({sides.a.info.name, sides.b.info.name}),
+                         .record = i};
   }
   for (const Side side : kSides)
     for (const auto& [id, buffer] : differ.replay(side).session().buffers())
@@ -264,10 +254,9 @@ std::vector<FuzzFinding> FuzzSeed(const FuzzPlan& plan, uint32_t seed) {
   std::vector<FuzzFinding> findings = DifferencesIn(plan, ops);
   if (seed % kCheckOneIn != 0) return findings;
   const bool is_one_engine = plan.sides.a.info.name == plan.sides.b.info.name;
-  for (const Side side : kSides) {
-    if (side == Side::kB && is_one_engine) break;
-    if (auto wrong = WrongAccounts(plan, side, ops)) findings.push_back(std::move(*wrong));
-  }
+  for (const Side side : kSides)
+    if (side == Side::kA || !is_one_engine)
+      if (auto wrong = WrongAccounts(plan, side, ops)) findings.push_back(*std::move(wrong));
   return findings;
 }
 

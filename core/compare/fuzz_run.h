@@ -55,7 +55,6 @@ struct FuzzPlan {
   Both<FuzzSide> sides;
   Ignored ignored;
   std::vector<StreamKind> kinds;  // at least one
-  uint32_t operations = 150;      // of a stream; one that forgets has 20 times as many
 };
 
 /// The way in which a finding was made.
@@ -71,15 +70,15 @@ inline constexpr std::array kEnumNames<Oracle> = {"difference", "check", "ledger
 /// A fault or a difference that a stream shows.
 struct FuzzFinding {
   Oracle oracle = Oracle::kDifference;
-  std::optional<DifferenceKind> kind;  // of kDifference
-  std::optional<Side> side;            // the wrong engine; absent: kDifference
+  std::optional<DifferenceKind> kind = {};  // of kDifference
+  std::optional<Side> side = {};            // the wrong engine; absent: kDifference
   std::string sort;   // equal for findings of one sort: "loss_bits present/read_gap"
   std::string text;   // the finding in a line
   size_t record = 0;  // index of the operation; the number of all: the last read
 
-  std::vector<const NamedRule*> rules;  // without what these change, the finding is gone
+  std::vector<const NamedRule*> rules = {};  // without what these change, the finding is gone
   /// Rules that were switched before it showed, as they explain earlier differences of the stream.
-  std::vector<const NamedRule*> left_out;
+  std::vector<const NamedRule*> left_out = {};
 
   /// Equal for the same finding in several streams: the rule that explains it, by its full name,
   /// or else its sort.

@@ -16,7 +16,7 @@ using AlignedPair = std::pair<uint32_t, uint32_t>;
 /// least number possible (Hunt and Szymanski's algorithm). Others are first cut at elements that
 /// occur once in each list (patience), and where there are none of these, paired greedily. Memory:
 /// O(elements), and never more than about 20 * kMaxCandidates bytes beside.
-std::vector<AlignedPair> Align(std::span<const uint64_t> a, std::span<const uint64_t> b);
+std::vector<AlignedPair> AlignLists(std::span<const uint64_t> a, std::span<const uint64_t> b);
 
 inline constexpr uint64_t kMaxCandidates = uint64_t{1} << 22;
 

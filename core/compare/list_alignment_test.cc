@@ -50,11 +50,11 @@ void ExpectAlignment(const List& a, const List& b, const std::vector<AlignedPair
 }
 
 TEST(Alignment, OneMissingElement_StaysAlone) {
-  EXPECT_THAT(Align(Letters("abcd"), Letters("abd")),
+  EXPECT_THAT(AlignLists(Letters("abcd"), Letters("abd")),
               ElementsAre(Pair(0, 0), Pair(1, 1), Pair(3, 2)));
-  EXPECT_THAT(Align(Letters("a"), Letters("a")), ElementsAre(Pair(0, 0)));
-  EXPECT_THAT(Align(Letters(""), Letters("abc")), ElementsAre());
-  EXPECT_THAT(Align(Letters("abc"), Letters("xyz")), ElementsAre());
+  EXPECT_THAT(AlignLists(Letters("a"), Letters("a")), ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(AlignLists(Letters(""), Letters("abc")), ElementsAre());
+  EXPECT_THAT(AlignLists(Letters("abc"), Letters("xyz")), ElementsAre());
 }
 
 TEST(Alignment, SmallLists_AreAlignedBest) {
@@ -64,7 +64,7 @@ TEST(Alignment, SmallLists_AreAlignedBest) {
     List a(random() % 24), b(random() % 24);
     std::generate(a.begin(), a.end(), letter);
     std::generate(b.begin(), b.end(), letter);
-    const std::vector<AlignedPair> pairs = Align(a, b);
+    const std::vector<AlignedPair> pairs = AlignLists(a, b);
     ExpectAlignment(a, b, pairs);
     ASSERT_EQ(Alone(a, b, pairs), EditsBetween(a, b));
   }
@@ -82,7 +82,7 @@ TEST(Alignment, EditsOfALongList_AreAllThatStaysAlone) {
       else
         b.insert(b.begin() + static_cast<int>(random() % b.size()), 1'000'000 + n);
     }
-    const std::vector<AlignedPair> pairs = Align(a, b);
+    const std::vector<AlignedPair> pairs = AlignLists(a, b);
     ExpectAlignment(a, b, pairs);
     EXPECT_LE(Alone(a, b, pairs), edits);
     EXPECT_GE(Alone(a, b, pairs), edits / 2);  // an insertion may be erased again
@@ -94,7 +94,7 @@ TEST(Alignment, EverySecondElementReplaced_StaysAlone) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = i;
   b = a;
   for (size_t i = 0; i < b.size(); i += 2) b[i] = 1'000'000 + i;
-  const std::vector<AlignedPair> pairs = Align(a, b);
+  const std::vector<AlignedPair> pairs = AlignLists(a, b);
   ExpectAlignment(a, b, pairs);
   EXPECT_EQ(Alone(a, b, pairs), a.size());
 }
@@ -112,7 +112,7 @@ TEST(Alignment, TooManyEqualElements_AreCutAtUniqueElements) {
     }
   }
   ASSERT_GT(kEqual * kStretches * (kEqual - 1) * kStretches, kMaxCandidates);
-  const std::vector<AlignedPair> pairs = Align(a, b);
+  const std::vector<AlignedPair> pairs = AlignLists(a, b);
   ExpectAlignment(a, b, pairs);
   EXPECT_EQ(Alone(a, b, pairs), kStretches);
 }
@@ -122,7 +122,7 @@ TEST(Alignment, ManyEditsWithoutUniqueElements_GiveSomeAlignment) {
   List a(20000), b(20000);
   for (uint64_t& value : a) value = random() % 3;
   for (uint64_t& value : b) value = random() % 3 + 1;
-  const std::vector<AlignedPair> pairs = Align(a, b);
+  const std::vector<AlignedPair> pairs = AlignLists(a, b);
   ExpectAlignment(a, b, pairs);
   EXPECT_GT(pairs.size(), 50u);
 }

@@ -4,12 +4,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <span>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
@@ -19,6 +16,26 @@
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
+namespace {
+
+/// The value of a packet that differs from the other side's.
+std::string ValueOf(DifferenceKind kind, const ReturnedPacket& packet) {
+  if (kind == DifferenceKind::kLossBits) return LossBitsText(packet.loss_bits);
+  if (kind == DifferenceKind::kIdentity)
+    return fmt::format("uid {} pid {}", packet.identity.uid, packet.identity.pid);
+  return fmt::format("{} bytes{}", packet.size, packet.valid ? "" : ", invalid");
+}
+
+/// Returns true if both are the same packet: by their places, or by their content where a side does
+/// not report the place.
+bool AreSame(const ReturnedPacket& a, const ReturnedPacket& b) {
+  if (a.is_placed && b.is_placed) return a.place == b.place;
+  return a.place.chunk.buffer == b.place.chunk.buffer && a.place.clone == b.place.clone &&
+         a.place.chunk.name.sequence == b.place.chunk.name.sequence && a.size == b.size &&
+         a.hash == b.hash;
+}
+
+}  // namespace
 
 std::string Describe(const DiffWhy& why) {
   switch (why.kind) {
@@ -53,8 +70,8 @@ std::string Divergence::Class() const {
   }
   if (kind == DifferenceKind::kPatch) return text + (patched.a ? " by A" : " by B");
   if (kind == DifferenceKind::kLossBits && packet)
-    return fmt::format("{} {}/{}", text, LossBitsToString(packet->sides.a.loss_bits),
-                       LossBitsToString(packet->sides.b.loss_bits));
+    return fmt::format("{} {}/{}", text, LossBitsToString(packet->sides.a.packet->loss_bits),
+                       LossBitsToString(packet->sides.b.packet->loss_bits));
   for (const Side side : kSides)
     if (packet && packet->sides[side].why)
       text += fmt::format(" {}", Name(packet->sides[side].why->kind));
@@ -62,57 +79,32 @@ std::string Divergence::Class() const {
 }
 
 std::string Divergence::Text(const Both<std::string>& names) const {
-  const std::string chunk_name = chunk ? ToString(*chunk) : "a chunk";
-  if (kind == DifferenceKind::kPatch)
-    return fmt::format("a patch of {} is applied by {}, not by {}", chunk_name,
-                       patched.a ? names.a : names.b, patched.a ? names.b : names.a);
-  if (kind == DifferenceKind::kCounter && !counters.empty()) {
+  std::string what = chunk ? ToString(*chunk) : "a chunk";
+  Both<std::string> values;
+  bool is_of_a = patched.a;
+  if (packet) {
+    what = fmt::format("packet {}+{} ({} bytes)", what, packet->seen().place.offset,
+                       packet->seen().size);
+    const auto& [a, b] = packet->sides;
+    is_of_a = a.packet && b.packet && a.packet->moment.record < b.packet->moment.record;
+    for (const Side side : kSides)
+      if (const auto& returned = packet->sides[side].packet)
+        values[side] = ValueOf(kind, *returned);
+  } else if (!counters.empty()) {
     const StatField& field = kStatFields[counters.front()];
-    return fmt::format("{} is {} in {}, {} in {}", field.name, stats.a.*field.value, names.a,
-                       stats.b.*field.value, names.b);
+    what = field.name;
+    for (const Side side : kSides) values[side] = std::to_string(stats[side].*field.value);
   }
-  if (kind == DifferenceKind::kOrder)
-    return fmt::format("{} and {} return packets of several sequences in different orders", names.a,
-                       names.b);
-  if (!packet) return Name(kind);
-  const std::string name =
-      fmt::format("packet {}+{} ({} bytes)", chunk_name, packet->place.offset, packet->seen().size);
-  const auto both = [&](const char* what, auto text_of) {
-    return fmt::format("{}: {}{} from {}, {} from {}", name, what, text_of(packet->sides.a),
-                       names.a, text_of(packet->sides.b), names.b);
-  };
-  switch (kind) {
-    case DifferenceKind::kOnlyInA:
-      return fmt::format("{} returns {}, {} does not", names.a, name, names.b);
-    case DifferenceKind::kOnlyInB:
-      return fmt::format("{} returns {}, {} does not", names.b, name, names.a);
-    case DifferenceKind::kDuplicateInA:
-      return fmt::format("{} returns {} twice", names.a, name);
-    case DifferenceKind::kDuplicateInB:
-      return fmt::format("{} returns {} twice", names.b, name);
-    case DifferenceKind::kMoved: {
-      const bool a_first = packet->sides.a.moment.record < packet->sides.b.moment.record;
-      return fmt::format("{} returns {} earlier", a_first ? names.a : names.b, name);
-    }
-    case DifferenceKind::kLossBits:
-      return both("flag ", [](const PacketView& view) { return LossBitsText(view.loss_bits); });
-    case DifferenceKind::kIdentity:
-      return both("", [](const PacketView& view) {
-        return fmt::format("uid {} pid {}", view.identity.uid, view.identity.pid);
-      });
-    case DifferenceKind::kContent:
-      return both("", [](const PacketView& view) {
-        return fmt::format("{} bytes{}", view.size, view.valid ? "" : ", invalid");
-      });
-    default:
-      return fmt::format("{} is returned in a different order within its sequence", name);
-  }
+  return fmt::format(fmt::runtime(RowOf(kind).sentence), fmt::arg("what", what),
+                     fmt::arg("a", names.a), fmt::arg("b", names.b), fmt::arg("of_a", values.a),
+                     fmt::arg("of_b", values.b), fmt::arg("first", is_of_a ? names.a : names.b),
+                     fmt::arg("second", is_of_a ? names.b : names.a));
 }
 
 Ignored Divergence::Others() const {
   Ignored others;
   others.kinds.fill(true);
-  others.kinds[static_cast<size_t>(kind)] = false;
+  others.kinds[kind] = false;
   others.counters.fill(!counters.empty());
   if (!counters.empty()) others.counters[counters.front()] = false;
   return others;
@@ -129,26 +121,6 @@ const Divergence* LogDiff::First() const {
     if (*divergence) return &**divergence;
   return nullptr;
 }
-
-/// A packet that one side returned, with a hash in place of its bytes.
-struct ReturnedPacket : PacketReturn {
-  DiffPlace place;
-  bool is_placed = true;  // false: a plug-in did not report where the packet is
-  ChunkId last_chunk{};
-  uint32_t content = 0;
-  bool again = false;        // was returned before, as far as that is known
-  bool late = false;         // a later packet of its sequence was returned before
-  bool knows_order = false;  // it has a place, and so have all before it in its sequence
-
-  ChunkAt chunk() const { return {place.buffer, {place.sequence, place.chunk}}; }
-  /// Returns true if both are the same packet: by their places, or by their content where a side
-  /// does not report the place.
-  bool IsSameAs(const ReturnedPacket& other) const {
-    if (is_placed && other.is_placed) return place == other.place;
-    return place.buffer == other.place.buffer && place.clone == other.place.clone &&
-           place.sequence == other.place.sequence && size == other.size && hash == other.hash;
-  }
-};
 
 struct PatchResult {
   BufferId buffer{};
@@ -180,16 +152,23 @@ class DiffSide : public ReplayListener {
            std::function<void(const std::string&)> warn)
       : side_(side), chunks_(chunks), warn_(std::move(warn)), replay_(std::move(options), *this) {}
 
+  // Of the last record:
+  std::vector<ReturnedPacket> packets;
+  std::vector<PatchResult> patches;
+  LogMoment moment;
+  /// The engine has reported any event so far.
+  bool reports_events = false;
+
   /// @param op nullptr: the reads at the end, as one more record
   Status Apply(const Op* op, uint64_t number) {
     constexpr size_t kMostKept = 65536;
     // A read of a whole buffer is rare, and its memory would stay.
-    if (packets_.capacity() > kMostKept) packets_ = {};
+    if (packets.capacity() > kMostKept) packets = {};
     for (auto& [id, buffer] : buffers_) buffer.touched.reset();
-    packets_.clear();
-    patches_.clear();
+    packets.clear();
+    patches.clear();
     RS_RETURN_IF_ERROR(op != nullptr ? replay_.Apply(*op, number) : replay_.Finish());
-    for (ReturnedPacket& packet : packets_) packet.moment = moment_;
+    for (ReturnedPacket& packet : packets) packet.moment = moment;
     for (const auto& [id, buffer] : replay_.session().buffers())
       RS_RETURN_IF_ERROR(CheckEngine(id, *buffer.engine));
     return {};
@@ -200,91 +179,102 @@ class DiffSide : public ReplayListener {
     BufferState& buffer = buffers_[id];
     buffer = {.touched = {}, .read = buffer.read, .sequences = {}};
   }
-
-  // Of the last record:
-  const std::vector<ReturnedPacket>& packets() const { return packets_; }
-  const std::vector<PatchResult>& patches() const { return patches_; }
-  const LogMoment& moment() const { return moment_; }
-
-  /// Returns true if the engine has reported any event so far.
-  bool reports_events() const { return reports_events_; }
   /// Returns nullptr if the buffer was not set up.
   const SessionBuffer* Buffer(BufferId buffer) const {
     return FindIn(replay_.session().buffers(), buffer);
   }
   DiffWhy WhyNot(const DiffPlace& place, ChunkId last_chunk) const {
-    const auto find = [&](ChunkId id) { return Find({place.buffer, {place.sequence, id}}); };
-    const ChunkOnSide* const chunk = find(place.chunk);
-    if (chunk == nullptr || !reports_events_) return {};
+    const auto find = [&](ChunkId id) -> const ChunkOnSide* {
+      const auto* const sides =
+          FindIn(chunks_.chunks, {place.chunk.buffer, {place.chunk.name.sequence, id}});
+      return sides == nullptr ? nullptr : &(*sides)[side_];
+    };
+    const ChunkId first = place.chunk.name.chunk;
+    const ChunkOnSide* const chunk = find(first);
+    if (chunk == nullptr || !reports_events) return {};
     for (const auto& [offset, why] : chunk->abandoned)
       if (offset == place.offset) return why;
     if (!chunk->held) return chunk->why ? *chunk->why : DiffWhy{};
 
     // Its beginning is there: perhaps a later fragment is not.
     constexpr uint32_t kMostChunks = 4096;
-    const uint32_t more = std::min(Distance(place.chunk, last_chunk), kMostChunks);
+    const uint32_t more = std::min(Distance(first, last_chunk), kMostChunks);
     for (uint32_t i = 1; i <= more; ++i) {
-      const ChunkOnSide* const later = find(ChunkId{Raw(place.chunk) + i});
+      const ChunkOnSide* const later = find(ChunkId{Raw(first) + i});
       if (later != nullptr && !later->held && later->why) return *later->why;
     }
-    if (const auto buffer = buffers_.find(place.buffer); buffer != buffers_.end())
-      if (const auto* sequence = buffer->second.sequences.Find(place.sequence))
+    if (const auto* const buffer = FindIn(buffers_, place.chunk.buffer))
+      if (const auto* const sequence = buffer->sequences.Find(place.chunk.name.sequence))
         if (sequence->stall) return *sequence->stall;
     return {.kind = DiffWhy::Kind::kHeld};
   }
   BufferOutcome Outcome(const SessionBuffer& buffer) const {
     BufferOutcome outcome = OutcomeOf(buffer);
-    if (const auto state = buffers_.find(buffer.id); state != buffers_.end())
-      outcome.read = state->second.read;
+    if (const auto* const state = FindIn(buffers_, buffer.id)) outcome.read = state->read;
     return outcome;
   }
   /// The chunk of the last event of the last record.
   std::optional<ChunkName> LastTouched(BufferId buffer) const {
-    const auto found = buffers_.find(buffer);
-    return found == buffers_.end() ? std::nullopt : found->second.touched;
+    const auto* const state = FindIn(buffers_, buffer);
+    return state == nullptr ? std::nullopt : state->touched;
   }
 
   bool WantsBufferEvents() const override { return true; }
-  void OnRecord(const Op&, const LogMoment& moment) override { moment_ = moment; }
+  void OnRecord(const Op&, const LogMoment& now) override { moment = now; }
   void OnPatch(BufferId buffer, bool ok) override {
-    patches_.push_back({buffer, ok, std::exchange(missed_, std::nullopt)});
+    patches.push_back({buffer, ok, std::exchange(missed_, std::nullopt)});
   }
   void OnBufferEvent(const BufferEvent& event) override {
     using Kind = DiffWhy::Kind;
     if (event.As<BufferEvent::Returned>() != nullptr) return;
-    reports_events_ = true;
-    if (event.As<BufferEvent::Wrapped>() == nullptr) buffers_[event.buffer].touched = event.chunk;
+    reports_events = true;
+    BufferState& buffer = buffers_[event.buffer];
+    if (event.As<BufferEvent::Wrapped>() == nullptr) buffer.touched = event.chunk;
     const ChunkAt at{event.buffer, event.chunk};
-    const auto on_this_side = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
-    if (event.As<BufferEvent::Committed>() != nullptr) {
-      TakeIn(at, on_this_side());
-    } else if (const auto* discarded = event.As<BufferEvent::Discarded>()) {
-      ChunkOnSide& chunk = on_this_side();
-      chunk.why = std::make_unique<DiffWhy>(
-          DiffWhy{.kind = Kind::kDiscarded, .moment = moment_, .discard = discarded->reason});
-      if (!chunk.held) chunks_.maybe_gone.push_back(at);
-    } else if (const auto* erased = event.As<BufferEvent::Erased>()) {
-      ChunkOnSide& chunk = on_this_side();
-      if (erased->why == Erasure::kOverwritten || erased->why == Erasure::kCleared ||
-          erased->why == Erasure::kConsumed)
-        chunk.why = std::make_unique<DiffWhy>(
-            DiffWhy{.kind = erased->why == Erasure::kOverwritten ? Kind::kEvicted
-                            : erased->why == Erasure::kCleared   ? Kind::kCleared
-                                                                 : Kind::kNotFound,
-                    .moment = moment_,
-                    .by = erased->by,
-                    .with = erased->with});
-      TakeOut(at, chunk);
-    } else if (const auto* abandoned = event.As<BufferEvent::Abandoned>()) {
-      on_this_side().abandoned.emplace_back(
-          abandoned->place.first_offset,
-          DiffWhy{.kind = Kind::kAbandoned, .moment = moment_, .loss_bits = abandoned->cause});
-    } else if (const auto* stalled = event.As<BufferEvent::Stalled>()) {
-      buffers_[event.buffer].sequences[event.chunk.sequence].stall = DiffWhy{
-          .kind = Kind::kWaits, .moment = moment_, .stall = stalled->reason, .with = event.chunk};
-    } else if (event.As<BufferEvent::PatchMissed>() != nullptr) {
-      missed_ = event.chunk;
-    }
+    const auto chunk_here = [&]() -> ChunkOnSide& { return chunks_.chunks[at][side_]; };
+    const auto because = [](DiffWhy why) { return std::make_unique<DiffWhy>(std::move(why)); };
+    const auto take_out = [&](ChunkOnSide& chunk) {
+      if (std::exchange(chunk.held, false)) chunks_.maybe_gone.push_back(at);
+    };
+    std::visit(
+        Overloaded{
+            [&](const BufferEvent::Committed&) {
+              ChunkOnSide& chunk = chunk_here();
+              take_out(chunk);  // an engine may take a chunk id twice
+              chunk.held = true;
+              chunk.why.reset();
+              chunk.committed = moment;
+            },
+            [&](const BufferEvent::Discarded& discarded) {
+              ChunkOnSide& chunk = chunk_here();
+              chunk.why = because(
+                  {.kind = Kind::kDiscarded, .moment = moment, .discard = discarded.reason});
+              if (!chunk.held) chunks_.maybe_gone.push_back(at);
+            },
+            [&](const BufferEvent::Erased& erased) {
+              ChunkOnSide& chunk = chunk_here();
+              for (const auto& [erasure, kind] : {std::pair(Erasure::kOverwritten, Kind::kEvicted),
+                                                  std::pair(Erasure::kCleared, Kind::kCleared),
+                                                  std::pair(Erasure::kConsumed, Kind::kNotFound)})
+                if (erased.why == erasure)
+                  chunk.why = because(
+                      {.kind = kind, .moment = moment, .by = erased.by, .with = erased.with});
+              take_out(chunk);
+            },
+            [&](const BufferEvent::Abandoned& abandoned) {
+              chunk_here().abandoned.emplace_back(
+                  abandoned.place.first_offset,
+                  DiffWhy{
+                      .kind = Kind::kAbandoned, .moment = moment, .loss_bits = abandoned.cause});
+            },
+            [&](const BufferEvent::Stalled& stalled) {
+              buffer.sequences[event.chunk.sequence].stall = DiffWhy{.kind = Kind::kWaits,
+                                                                     .moment = moment,
+                                                                     .stall = stalled.reason,
+                                                                     .with = event.chunk};
+            },
+            [&](const BufferEvent::PatchMissed&) { missed_ = event.chunk; }, [](const auto&) {}},
+        event.body);
   }
   Status OnPacket(const SessionPacket& packet) override {
     NoteOrder(AddPacket(packet, 0));
@@ -298,10 +288,8 @@ class DiffSide : public ReplayListener {
 
  private:
   struct SequenceState {
-    bool has_unplaced = false;  // a packet without a place was returned
-    bool returned = false;      // anything, so far
-    ChunkId chunk{};            // place of the latest packet that was returned
-    uint32_t offset = 0;
+    bool has_unplaced = false;        // a packet without a place was returned
+    std::optional<DiffPlace> latest;  // of the packets that were returned
     std::optional<DiffWhy> stall;
   };
   struct BufferState {
@@ -312,74 +300,48 @@ class DiffSide : public ReplayListener {
 
   ReturnedPacket& AddPacket(const SessionPacket& session_packet, uint32_t clone) {
     const Packet& packet = *session_packet.packet;
-    ReturnedPacket& returned = packets_.emplace_back();
-    returned.place = {.buffer = session_packet.buffer,
-                      .clone = clone,
-                      .sequence = packet.sequence,
-                      .chunk = packet.place.first_chunk,
-                      .offset = packet.place.first_offset};
-    returned.is_placed = packet.place != kUnknownPlace;
-    returned.last_chunk = packet.place.last_chunk;
-    returned.content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content;
-    returned.size = packet.size;
     const Bytes bytes = Joined(packet.slices, joined_);
-    returned.hash = XXH3_64bits(bytes.data(), bytes.size());
-    returned.loss_bits = packet.dropped;
-    returned.identity = packet.identity;
-    returned.valid = session_packet.valid;
-    return returned;
+    return packets.emplace_back(ReturnedPacket{
+        .place = {.chunk = {session_packet.buffer, {packet.sequence, packet.place.first_chunk}},
+                  .offset = packet.place.first_offset,
+                  .clone = clone},
+        .is_placed = packet.place != kUnknownPlace,
+        .last_chunk = packet.place.last_chunk,
+        .moment = {},
+        .size = packet.size,
+        .hash = XXH3_64bits(bytes.data(), bytes.size()),
+        .loss_bits = packet.dropped,
+        .identity = packet.identity,
+        .valid = session_packet.valid,
+        .content = packet.slices.empty() ? 0 : ReadPacketFacts(packet.slices[0]).content});
   }
   void NoteOrder(ReturnedPacket& returned) {
-    BufferState& buffer = buffers_[returned.place.buffer];
+    const DiffPlace& place = returned.place;
+    BufferState& buffer = buffers_[place.chunk.buffer];
     buffer.read += {1, returned.size};
-    SequenceState& sequence = buffer.sequences[returned.place.sequence];
+    SequenceState& sequence = buffer.sequences[place.chunk.name.sequence];
     sequence.stall.reset();
     sequence.has_unplaced |= !returned.is_placed;
     returned.knows_order = !sequence.has_unplaced;
     if (!returned.is_placed) return;
-    const auto [id, offset] = std::pair(returned.place.chunk, returned.place.offset);
-    returned.late = sequence.returned && (id == sequence.chunk ? offset < sequence.offset
-                                                               : Precedes(id, sequence.chunk));
-    if (!returned.late) {
-      sequence.chunk = id;
-      sequence.offset = offset;
-      sequence.returned = true;
-    }
-    const auto found = chunks_.chunks.find(returned.chunk());
-    if (found == chunks_.chunks.end()) return;
-    ChunkOnSide& chunk = found->second[side_];
-    returned.again = offset < chunk.returned_to;
-    chunk.returned_to = std::max(chunk.returned_to, offset + 1);
-  }
-  void TakeIn(const ChunkAt& at, ChunkOnSide& chunk) {
-    // An engine may take a chunk id twice.
-    if (chunk.held) TakeOut(at, chunk);
-    chunk.held = true;
-    chunk.why.reset();
-    chunk.committed = moment_;
-  }
-  void TakeOut(const ChunkAt& at, ChunkOnSide& chunk) {
-    if (!chunk.held) return;
-    chunk.held = false;
-    chunks_.maybe_gone.push_back(at);
-  }
-  const ChunkOnSide* Find(const ChunkAt& chunk) const {
-    const auto found = chunks_.chunks.find(chunk);
-    return found == chunks_.chunks.end() ? nullptr : &found->second[side_];
+    if (const auto& latest = sequence.latest)
+      returned.late = place.chunk == latest->chunk
+                          ? place.offset < latest->offset
+                          : Precedes(place.chunk.name.chunk, latest->chunk.name.chunk);
+    if (!returned.late) sequence.latest = place;
+    auto* const sides = FindIn(chunks_.chunks, place.chunk);
+    if (sides == nullptr) return;
+    ChunkOnSide& chunk = (*sides)[side_];
+    returned.again = place.offset < chunk.returned_to;
+    chunk.returned_to = std::max(chunk.returned_to, place.offset + 1);
   }
 
   const Side side_;
   DiffChunks& chunks_;
   std::function<void(const std::string&)> warn_;
   Replay replay_;
-  // Of the last record:
-  std::vector<ReturnedPacket> packets_;
-  std::vector<PatchResult> patches_;
-  LogMoment moment_;
-
   uint32_t clones_ = 0;
   std::map<BufferId, BufferState> buffers_;
-  bool reports_events_ = false;
   std::optional<ChunkName> missed_;  // of the patch under way
   std::string joined_;               // scratch
 };
@@ -398,7 +360,7 @@ using Packets = std::span<const ReturnedPacket>;
 
 /// Returns true if nothing of the two packets differs.
 bool IsEqual(const ReturnedPacket& a, const ReturnedPacket& b) {
-  return a.IsSameAs(b) && a.size == b.size && a.hash == b.hash && a.loss_bits == b.loss_bits &&
+  return AreSame(a, b) && a.size == b.size && a.hash == b.hash && a.loss_bits == b.loss_bits &&
          a.identity == b.identity && a.valid == b.valid && a.again == b.again && a.late == b.late;
 }
 
@@ -411,7 +373,7 @@ std::vector<AlignedPair> MatchPackets(Packets a, Packets b) {
   };
   const auto key = [by_place = is_placed(a) && is_placed(b)](const ReturnedPacket& packet) {
     if (!by_place) return size_t{packet.hash};
-    return std::hash<ChunkAt>()(packet.chunk()) ^ packet.place.offset * 0xC2B2AE3D27D4EB4F;
+    return std::hash<ChunkAt>()(packet.place.chunk) ^ packet.place.offset * 0xC2B2AE3D27D4EB4F;
   };
   std::multimap<size_t, uint32_t> of_b;
   for (uint32_t j = 0; j < b.size(); ++j) of_b.emplace(key(b[j]), j);
@@ -419,7 +381,7 @@ std::vector<AlignedPair> MatchPackets(Packets a, Packets b) {
   for (uint32_t i = 0; i < a.size(); ++i) {
     const auto [first, last] = of_b.equal_range(key(a[i]));
     const auto found = std::find_if(
-        first, last, [&](const auto& entry) { return a[i].IsSameAs(b[entry.second]); });
+        first, last, [&](const auto& entry) { return AreSame(a[i], b[entry.second]); });
     if (found == last) continue;
     pairs.emplace_back(i, found->second);
     of_b.erase(found);
@@ -480,9 +442,10 @@ class LogDiffer::Impl {
     }
   }
 
+  bool Ignores(DifferenceKind kind) const { return options_.ignored.kinds[kind]; }
   /// Returns true if a counter is not ignored.
   bool Counts(size_t counter) const {
-    return !options_.ignored(DifferenceKind::kCounter) && !options_.ignored.counters[counter];
+    return !Ignores(DifferenceKind::kCounter) && !options_.ignored.counters[counter];
   }
 
   void CompareRecord() {
@@ -493,17 +456,16 @@ class LogDiffer::Impl {
       const auto found = chunks_.chunks.find(chunk);
       if (found == chunks_.chunks.end() || found->second.a.held || found->second.b.held) continue;
       // A side that does not report what it holds may still return everything.
-      if (a_.reports_events() && b_.reports_events()) Settle(chunk);
+      if (a_.reports_events && b_.reports_events) Settle(chunk);
       chunks_.chunks.erase(found);
     }
     chunks_.maybe_gone.clear();
   }
 
   void ComparePatches() {
-    const std::vector<PatchResult>& a = a_.patches();
-    const std::vector<PatchResult>& b = b_.patches();
+    const auto &a = a_.patches, &b = b_.patches;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-      if (a[i].ok == b[i].ok || options_.ignored(DifferenceKind::kPatch)) continue;
+      if (a[i].ok == b[i].ok || Ignores(DifferenceKind::kPatch)) continue;
       ++result_.counts[DifferenceKind::kPatch];
       if (result_.first) continue;
       result_.first =
@@ -513,7 +475,7 @@ class LogDiffer::Impl {
   }
 
   void ComparePackets() {
-    const Packets a = a_.packets(), b = b_.packets();
+    const Packets a = a_.packets, b = b_.packets;
     size_t same = 0;
     while (same < a.size() && same < b.size() && IsEqual(a[same], b[same])) ++same;
     result_.counts.matched += same;
@@ -546,30 +508,21 @@ class LogDiffer::Impl {
     if (a.knows_order && b.knows_order && a.late != b.late) note(DifferenceKind::kReordered);
   }
 
-  static PacketDifference DifferenceOf(const ReturnedPacket& packet, const LogMoment& written) {
-    return {.place = packet.place,
-            .last_chunk = packet.last_chunk,
-            .written = written,
-            .content = packet.content,
-            .sides = {}};
-  }
-  static PacketView ViewOf(const ReturnedPacket& packet) { return {packet, true, {}}; }
   PacketDifference MatchedDifference(const ReturnedPacket& a, const ReturnedPacket& b) const {
-    PacketDifference difference = DifferenceOf(a, Written(Side::kA, a));
-    difference.sides = {ViewOf(a), ViewOf(b)};
-    return difference;
+    return {.written = Written(Side::kA, a), .sides = {{a, {}}, {b, {}}}};
   }
   PacketDifference Missing(const OutstandingPacket& outstanding) {
     const auto& [side, packet, written, is_first] = outstanding;
-    PacketDifference difference = DifferenceOf(packet, written);
-    difference.sides[side] = ViewOf(packet);
+    PacketDifference difference{.written = written, .sides = {}};
+    difference.sides[side].packet = packet;
     difference.sides[Other(side)].why = SideOf(Other(side)).WhyNot(packet.place, packet.last_chunk);
     return difference;
   }
   LogMoment Written(Side side, const ReturnedPacket& packet) const {
-    const auto entry =
-        chunks_.chunks.find({packet.place.buffer, {packet.place.sequence, packet.last_chunk}});
-    return entry == chunks_.chunks.end() ? LogMoment{} : entry->second[side].committed;
+    const ChunkAt& first = packet.place.chunk;
+    const auto* const last =
+        FindIn(chunks_.chunks, {first.buffer, {first.name.sequence, packet.last_chunk}});
+    return last == nullptr ? LogMoment{} : (*last)[side].committed;
   }
 
   /// Counts the pairs that must be taken out for the rest to be in the same order on both sides.
@@ -577,12 +530,11 @@ class LogDiffer::Impl {
     std::vector<uint32_t> seconds;
     for (const auto& [i, j] : pairs) seconds.push_back(j);
     const uint64_t displaced = pairs.size() - LongestAscending(seconds).size();
-    if (displaced == 0 || options_.ignored(DifferenceKind::kReordered) ||
-        options_.ignored(DifferenceKind::kOrder))
+    if (displaced == 0 || Ignores(DifferenceKind::kReordered) || Ignores(DifferenceKind::kOrder))
       return;
     result_.counts[DifferenceKind::kOrder] += displaced;
     if (!result_.first_order)
-      result_.first_order = {.kind = DifferenceKind::kOrder, .moment = a_.moment()};
+      result_.first_order = {.kind = DifferenceKind::kOrder, .moment = a_.moment};
   }
 
   // Packets that only one side returned.
@@ -593,16 +545,15 @@ class LogDiffer::Impl {
     // A clone is read once, so that nothing can follow; and a packet returned again is settled
     // too.
     if (packet.place.clone != 0 || packet.again) return Lose(outstanding);
-    if (result_.same_reads && !result_.first && !options_.ignored(OnlyIn(side))) {
+    if (result_.same_reads && !result_.first && !Ignores(OnlyIn(side))) {
       outstanding.is_first = true;
       SetFirst(OnlyIn(side), Missing(outstanding));
     }
-    const ChunkAt at = packet.chunk();
     unplaced_ += packet.is_placed ? 0 : 1;
-    outstanding_[at].push_back(std::move(outstanding));
+    outstanding_[packet.place.chunk].push_back(std::move(outstanding));
     // Without a chunk in the table nothing would settle it before the end; an entry that no side
     // holds is dropped after this record.
-    chunks_.maybe_gone.push_back(at);
+    chunks_.maybe_gone.push_back(packet.place.chunk);
   }
 
   /// Returns true if the other side returned the packet before.
@@ -611,7 +562,7 @@ class LogDiffer::Impl {
     const auto take_from = [&](auto at) {
       std::vector<OutstandingPacket>& waiting = at->second;
       const auto found = std::ranges::find_if(waiting, [&](const OutstandingPacket& other) {
-        return other.side != side && other.packet.IsSameAs(packet);
+        return other.side != side && AreSame(other.packet, packet);
       });
       if (found == waiting.end()) return false;
       taken = std::move(*found);
@@ -619,7 +570,7 @@ class LogDiffer::Impl {
       if (waiting.empty()) outstanding_.erase(at);
       return true;
     };
-    const auto of_chunk = outstanding_.find(packet.chunk());
+    const auto of_chunk = outstanding_.find(packet.place.chunk);
     if (of_chunk == outstanding_.end() || !take_from(of_chunk)) {
       if (packet.is_placed && unplaced_ == 0) return false;
       for (auto at = outstanding_.begin(); at != outstanding_.end() && !take_from(at);) ++at;
@@ -672,8 +623,8 @@ class LogDiffer::Impl {
     });
     std::ranges::sort(taken, {}, [](const OutstandingPacket& packet) {
       const DiffPlace& place = packet.packet.place;
-      return std::tuple(packet.packet.moment.record, Raw(place.buffer), place.sequence.Packed(),
-                        Raw(place.chunk), place.offset, packet.side);
+      return std::tuple(packet.packet.moment.record, Raw(place.chunk.buffer),
+                        place.chunk.name.Packed(), place.offset, packet.side);
     });
     for (const OutstandingPacket& outstanding : taken) Lose(outstanding);
   }
@@ -688,24 +639,24 @@ class LogDiffer::Impl {
   // Notes.
 
   void Note(DifferenceKind kind, PacketDifference difference) {
-    if (options_.ignored(kind)) return;
+    if (Ignores(kind)) return;
     difference.kind = kind;
     ++result_.counts[kind];
     if (!result_.first) SetFirst(kind, difference);
-    std::vector<PacketDifference>& listed = result_.packets[static_cast<size_t>(kind)];
+    std::vector<PacketDifference>& listed = result_.packets[kind];
     if (listed.size() < options_.listed) listed.push_back(std::move(difference));
   }
 
   void SetFirst(DifferenceKind kind, PacketDifference difference) {
     difference.kind = kind;
-    result_.first = Snapshot(kind, difference.place.buffer,
-                             ChunkName{difference.place.sequence, difference.place.chunk});
+    const auto& [buffer, chunk] = difference.seen().place.chunk;
+    result_.first = Snapshot(kind, buffer, chunk);
     result_.first->packet = std::move(difference);
   }
 
   /// Both sides in their present state.
   Divergence Snapshot(DifferenceKind kind, BufferId buffer, std::optional<ChunkName> chunk) {
-    Divergence divergence{.kind = kind, .moment = a_.moment(), .at_end = op_ == nullptr};
+    Divergence divergence{.kind = kind, .moment = a_.moment, .at_end = op_ == nullptr};
     if (op_ != nullptr && options_.describe) divergence.operation = options_.describe(*op_);
     divergence.buffer = buffer;
     divergence.chunk = chunk;
@@ -736,7 +687,7 @@ class LogDiffer::Impl {
       std::vector<size_t> fresh;
       for (size_t i = 0; i < kStatFields.size(); ++i) {
         if (diff.diverged[i] || !Counts(i) || !diff.CounterDiffers(i, stats_a, stats_b)) continue;
-        diff.diverged[i] = a_.moment();
+        diff.diverged[i] = a_.moment;
         fresh.push_back(i);
       }
       if (fresh.empty() || result_.first_counter) continue;

@@ -52,24 +52,38 @@ enum class DifferenceKind : uint8_t {
   kCounter,       // counters of a buffer
   kOrder,         // packets in another order relative to other sequences
 };
-/// The words are for packets that differ so; of patches and counters the noun.
+/// A row of the kinds' table.
+struct DifferenceRow {
+  DifferenceKind value;
+  const char* name;
+  const char* text;      // of packets that differ so; of patches and counters the noun
+  const char* sentence;  // {what} differs: {a} and {b} are the sides, {first} the one that did it
+};
 template <>
-inline constexpr auto kEnumRows<DifferenceKind> = EnumTable<EnumRow<DifferenceKind>>({
-    {DifferenceKind::kOnlyInA, "only_in_a", "only in A"},
-    {DifferenceKind::kOnlyInB, "only_in_b", "only in B"},
-    {DifferenceKind::kDuplicateInA, "duplicate_in_a", "returned twice by A"},
-    {DifferenceKind::kDuplicateInB, "duplicate_in_b", "returned twice by B"},
-    {DifferenceKind::kMoved, "moved", "returned at a different moment"},
-    {DifferenceKind::kReordered, "reordered", "in a different order within the sequence"},
-    {DifferenceKind::kContent, "content", "with different content"},
-    {DifferenceKind::kLossBits, "loss_bits", "flagged differently"},
-    {DifferenceKind::kIdentity, "identity", "with a different uid or pid"},
-    {DifferenceKind::kPatch, "patch", "patch result"},
-    {DifferenceKind::kCounter, "counter", "counter"},
+inline constexpr auto kEnumRows<DifferenceKind> = EnumTable<DifferenceRow>({
+    {DifferenceKind::kOnlyInA, "only_in_a", "only in A", "{a} returns {what}, {b} does not"},
+    {DifferenceKind::kOnlyInB, "only_in_b", "only in B", "{b} returns {what}, {a} does not"},
+    {DifferenceKind::kDuplicateInA, "duplicate_in_a", "returned twice by A",
+     "{a} returns {what} twice"},
+    {DifferenceKind::kDuplicateInB, "duplicate_in_b", "returned twice by B",
+     "{b} returns {what} twice"},
+    {DifferenceKind::kMoved, "moved", "returned at a different moment",
+     "{first} returns {what} earlier"},
+    {DifferenceKind::kReordered, "reordered", "in a different order within the sequence",
+     "{what} is returned in a different order within its sequence"},
+    {DifferenceKind::kContent, "content", "with different content",
+     "{what}: {of_a} from {a}, {of_b} from {b}"},
+    {DifferenceKind::kLossBits, "loss_bits", "flagged differently",
+     "{what}: flag {of_a} from {a}, {of_b} from {b}"},
+    {DifferenceKind::kIdentity, "identity", "with a different uid or pid",
+     "{what}: {of_a} from {a}, {of_b} from {b}"},
+    {DifferenceKind::kPatch, "patch", "patch result",
+     "a patch of {what} is applied by {first}, not by {second}"},
+    {DifferenceKind::kCounter, "counter", "counter", "{what} is {of_a} in {a}, {of_b} in {b}"},
     {DifferenceKind::kOrder, "other_order_across_sequences",
-     "in a different order across sequences"},
+     "in a different order across sequences",
+     "{a} and {b} return packets of several sequences in different orders"},
 });
-inline constexpr size_t kDifferenceKinds = kEnumRows<DifferenceKind>.size();
 constexpr DifferenceKind OnlyIn(Side side) {
   return side == Side::kA ? DifferenceKind::kOnlyInA : DifferenceKind::kOnlyInB;
 }
@@ -77,11 +91,18 @@ constexpr DifferenceKind DuplicateIn(Side side) {
   return side == Side::kA ? DifferenceKind::kDuplicateInA : DifferenceKind::kDuplicateInB;
 }
 
+/// One value for each kind of differences.
+template <typename T>
+struct PerKind : std::array<T, kEnumRows<DifferenceKind>.size()> {
+  PerKind() : std::array<T, kEnumRows<DifferenceKind>.size()>{} {}
+  T& operator[](DifferenceKind kind) { return this->at(static_cast<size_t>(kind)); }
+  const T& operator[](DifferenceKind kind) const { return this->at(static_cast<size_t>(kind)); }
+};
+
 /// Kinds of differences and counters that do not count.
 struct Ignored {
-  std::array<bool, kDifferenceKinds> kinds{};
+  PerKind<bool> kinds{};
   std::array<bool, kStatFields.size()> counters{};
-  bool operator()(DifferenceKind kind) const { return kinds[static_cast<size_t>(kind)]; }
 };
 
 /// The reason why a side did not return a packet, by what became of the packet's chunk.
@@ -113,41 +134,43 @@ inline constexpr std::array kEnumNames<DiffWhy::Kind> = {
 
 /// A packet's place, which distinguishes packets whatever their content.
 struct DiffPlace {
-  BufferId buffer{};
-  uint32_t clone = 0;  // 0: returned by a read pass; else by the log's n-th clone
-  SequenceKey sequence;
-  ChunkId chunk{};      // holds the first fragment
+  ChunkAt chunk;        // holds the first fragment
   uint32_t offset = 0;  // of that fragment's size varint in the chunk's payload
+  uint32_t clone = 0;   // 0: returned by a read pass; else by the log's n-th clone
   friend bool operator==(const DiffPlace&, const DiffPlace&) = default;
 };
 
-/// A packet as a side returned it.
-struct PacketReturn {
+/// A packet that one side returned, with a hash in place of its bytes.
+struct ReturnedPacket {
+  DiffPlace place;
+  bool is_placed = true;  // false: a plug-in did not report where the packet is
+  ChunkId last_chunk{};   // holds its last fragment
   LogMoment moment;
   uint64_t size = 0;
   uint64_t hash = 0;  // of its bytes
   uint32_t loss_bits = 0;
   Identity identity;
-  bool valid = true;  // passed the service's validation
+  bool valid = true;         // passed the service's validation
+  uint32_t content = 0;      // field that holds the packet's data; see ContentName
+  bool again = false;        // was returned before, as far as that is known
+  bool late = false;         // a later packet of its sequence was returned before
+  bool knows_order = false;  // it has a place, and so have all before it in its sequence
 };
 
 /// A packet as one side returned it, or why it did not.
-struct PacketView : PacketReturn {
-  bool returned = false;
-  std::optional<DiffWhy> why;  // where it was not returned
+struct PacketView {
+  std::optional<ReturnedPacket> packet;
+  std::optional<DiffWhy> why;
 };
 
 /// A packet that the sides do not agree on.
 struct PacketDifference {
   DifferenceKind kind{};
-  DiffPlace place;
-  ChunkId last_chunk{};  // holds its last fragment, as the side that returned it saw it
-  LogMoment written;     // commit of its last chunk, if known
-  uint32_t content = 0;  // field that holds the packet's data; see ContentName
+  LogMoment written;  // commit of its last chunk, if known
   Both<PacketView> sides;
 
-  /// Returns the view of the side that returned it, A first.
-  const PacketView& seen() const { return sides.a.returned ? sides.a : sides.b; }
+  /// Returns the packet as a side returned it, A first.
+  const ReturnedPacket& seen() const { return sides.a.packet ? *sides.a.packet : *sides.b.packet; }
 };
 
 /// The first record after which the sides differ.
@@ -174,13 +197,10 @@ struct Divergence {
 };
 
 /// Numbers of differences, by kind.
-struct DiffCounts {
-  std::array<uint64_t, kDifferenceKinds> by_kind{};
+struct DiffCounts : PerKind<uint64_t> {
   uint64_t matched = 0;  // packets that both sides returned
 
-  uint64_t& operator[](DifferenceKind kind) { return by_kind[static_cast<size_t>(kind)]; }
-  uint64_t operator[](DifferenceKind kind) const { return by_kind[static_cast<size_t>(kind)]; }
-  uint64_t all() const { return std::accumulate(by_kind.begin(), by_kind.end(), uint64_t{0}); }
+  uint64_t all() const { return std::reduce(begin(), end()); }
 };
 
 struct BufferDiff {
@@ -208,11 +228,8 @@ struct LogDiff {
   std::optional<Divergence> first_counter;  // in a counter
   std::optional<Divergence> first_order;    // in the order across sequences
   /// The first packets that differ, at most DiffOptions::listed of each kind.
-  std::array<std::vector<PacketDifference>, kDifferenceKinds> packets;
+  PerKind<std::vector<PacketDifference>> packets;
 
-  const std::vector<PacketDifference>& Listed(DifferenceKind kind) const {
-    return packets[static_cast<size_t>(kind)];
-  }
   bool Same() const { return counts.all() == 0; }
   /// Returns true if packets, their order, loss bits and patch results are the same.
   bool SameResults() const { return counts.all() == counts[DifferenceKind::kCounter]; }

@@ -47,11 +47,11 @@ LogDiff DiffOf(const Both<ReplayOptions>& sides, const std::vector<Op>& ops) {
 /// "1:6#3+0: evicted for 1:2#0" for the side that did not return the packet.
 std::vector<std::string> Missing(const LogDiff& result, Side returned) {
   std::vector<std::string> lines;
-  for (const PacketDifference& packet : result.Listed(OnlyIn(returned))) {
-    EXPECT_TRUE(packet.sides[returned].returned);
-    EXPECT_FALSE(packet.sides[Other(returned)].returned);
-    lines.push_back(ToString(ChunkName{packet.place.sequence, packet.place.chunk}) + "+" +
-                    std::to_string(packet.place.offset) + ": " +
+  for (const PacketDifference& packet : result.packets[OnlyIn(returned)]) {
+    EXPECT_TRUE(packet.sides[returned].packet);
+    EXPECT_FALSE(packet.sides[Other(returned)].packet);
+    const DiffPlace& place = packet.seen().place;
+    lines.push_back(ToString(place.chunk.name) + "+" + std::to_string(place.offset) + ": " +
                     Describe(*packet.sides[Other(returned)].why));
   }
   return lines;
@@ -112,8 +112,8 @@ TEST(LogDiffer, LossBits_OfMatchedPackets) {
   EXPECT_EQ(ResultsIn(result.counts), 1u);
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->kind, DiffKind::kLossBits);
-  EXPECT_EQ(result.first->packet->sides.a.loss_bits, 1u);
-  EXPECT_EQ(result.first->packet->sides.b.loss_bits, kLossPresent | kLossOverwrite);
+  EXPECT_EQ(result.first->packet->sides.a.packet->loss_bits, 1u);
+  EXPECT_EQ(result.first->packet->sides.b.packet->loss_bits, kLossPresent | kLossOverwrite);
 }
 
 TEST(LogDiffer, Patch_AppliedOnOneSideAlone) {
@@ -178,8 +178,8 @@ TEST(LogDiffer, LaterReturn_IsOneDifference) {
   ASSERT_TRUE(result.first);
   EXPECT_EQ(result.first->kind, DiffKind::kMoved);
   EXPECT_EQ(result.first->moment.record, 5u);
-  EXPECT_EQ(result.first->packet->sides.a.moment.record, 5u);
-  EXPECT_EQ(result.first->packet->sides.b.moment.record, 7u);
+  EXPECT_EQ(result.first->packet->sides.a.packet->moment.record, 5u);
+  EXPECT_EQ(result.first->packet->sides.b.packet->moment.record, 7u);
   EXPECT_EQ(result.counts[DiffKind::kOnlyInB], 1u);
   EXPECT_THAT(
       Missing(result, Side::kB),
@@ -217,7 +217,7 @@ TEST(LogDiffer, Clones_AreComparedToo) {
   const LogDiff result = DiffOf(sides, {BufferOp(1), first.op(), second.op(), clone});
   EXPECT_EQ(result.counts.matched, 1u);
   ASSERT_EQ(result.counts[DiffKind::kOnlyInB], 1u);
-  EXPECT_EQ(result.Listed(DiffKind::kOnlyInB)[0].place.clone, 1u);
+  EXPECT_EQ(result.packets[DiffKind::kOnlyInB][0].seen().place.clone, 1u);
 }
 
 TEST(LogDiffer, BufferSetUpAgain_SettlesWhatWasInIt) {
@@ -283,7 +283,7 @@ TEST(LogDiffer, ListedPackets_AreLimitedAndCounted) {
   for (const Request& request : requests) ASSERT_TRUE(diff.Apply(request.op(), 2));
   const LogDiff result = diff.Finish().value();
   EXPECT_EQ(result.counts[DiffKind::kOnlyInA], 10u);
-  EXPECT_EQ(result.Listed(DiffKind::kOnlyInA).size(), 3u);
+  EXPECT_EQ(result.packets[DiffKind::kOnlyInA].size(), 3u);
   ASSERT_TRUE(result.first);
   EXPECT_TRUE(result.first->at_end);
 }

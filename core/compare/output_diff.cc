@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
+#include "core/base/lookup.h"
 #include "core/compare/list_alignment.h"
 
 namespace ringscope {
 namespace {
-
-std::vector<uint64_t> HashesOf(const OutputSequence& sequence) {
-  std::vector<uint64_t> hashes;
-  for (const OutputPacket& packet : sequence.packets) hashes.push_back(packet.hash);
-  return hashes;
-}
 
 /// Counts of each content in the sequences that have it. Of one that more than kMostOwners
 /// sequences have no more are listed: it is no sign of any of them.
@@ -42,14 +35,12 @@ Owners OwnersIn(const ReplayOutput& file) {
 /// among equals those of the same name. Only sequences with something in common.
 /// @return pairs of indices, ascending in the first
 std::vector<AlignedPair> MatchSequences(const ReplayOutput& a, const ReplayOutput& b) {
-  const Owners in_a = OwnersIn(a), in_b = OwnersIn(b);
+  const Owners in_b = OwnersIn(b);
   std::map<AlignedPair, uint64_t> common;
-  for (const auto& [hash, owners_a] : in_a) {
-    const auto found = in_b.find(hash);
-    if (found == in_b.end()) continue;
-    for (const auto& [s, count_a] : owners_a)
-      for (const auto& [t, count_b] : found->second) common[{s, t}] += std::min(count_a, count_b);
-  }
+  for (const auto& [hash, owners_a] : OwnersIn(a))
+    if (const auto* const owners_b = FindIn(in_b, hash))
+      for (const auto& [s, count_a] : owners_a)
+        for (const auto& [t, count_b] : *owners_b) common[{s, t}] += std::min(count_a, count_b);
   std::vector<std::tuple<uint64_t, bool, AlignedPair>> candidates;  // the best is the least
   for (const auto& [pair, packets] : common)
     candidates.emplace_back(UINT64_MAX - packets,
@@ -92,7 +83,7 @@ class OutputComparison {
     for (uint32_t i = 0; i < a_.stats.size(); ++i) {
       BufferDiff& buffer = diff_.buffers.emplace_back();
       buffer.id = BufferId{static_cast<uint16_t>(i)};
-      buffer.sides.a.index = buffer.sides.b.index = i;
+      buffer.sides.a.index = i;
       buffer.sides.a.stats = a_.stats[i];
       buffer.sides.b.stats = b_.stats[i];
       for (size_t j = 0; j < kStatFields.size(); ++j)
@@ -135,25 +126,26 @@ class OutputComparison {
   void Compare(const OutputSequence* a, const OutputSequence* b) {
     sequences_ = {a, b};
     current_ = SequenceDiff();
+    Both<std::vector<uint64_t>> hashes;
     for (const Side side : kSides) {
       if (sequences_[side] == nullptr) continue;
       current_.name[side] = sequences_[side]->name;
       current_.identity[side] = sequences_[side]->identity;
       current_.packets[side] = sequences_[side]->packets.size();
+      for (const OutputPacket& packet : sequences_[side]->packets)
+        hashes[side].push_back(packet.hash);
     }
-    std::vector<AlignedPair> pairs;
-    if (a != nullptr && b != nullptr) {
-      pairs = Align(HashesOf(*a), HashesOf(*b));
-      if (a->identity != b->identity) Note(DifferenceKind::kIdentity, 0, 0);
-    }
+    const std::vector<AlignedPair> pairs = AlignLists(hashes.a, hashes.b);
+    const bool are_both = a != nullptr && b != nullptr;
+    if (are_both && a->identity != b->identity) Note(DifferenceKind::kIdentity, 0, 0);
     for (const auto& [i, j] : pairs) {
       ++current_.counts.matched;
       matched_positions_.emplace_back(a->packets[i].position, b->packets[j].position);
       if (a->packets[i].loss_bits != b->packets[j].loss_bits) Note(DifferenceKind::kLossBits, i, j);
     }
-    CompareAlone(pairs);
+    CompareAlone(hashes, pairs);
     diff_.counts.matched += current_.counts.matched;
-    if (a != nullptr && b != nullptr && a->name != b->name) {
+    if (are_both && a->name != b->name) {
       ++diff_.renamed_sequences;
       diff_.renamed_packets += current_.counts.matched;
     }
@@ -162,26 +154,22 @@ class OutputComparison {
 
   /// The packets of a content that the alignment left alone: on both sides, but elsewhere; once
   /// more; or nowhere.
-  void CompareAlone(const std::vector<AlignedPair>& pairs) {
+  void CompareAlone(const Both<std::vector<uint64_t>>& hashes,
+                    const std::vector<AlignedPair>& pairs) {
+    Both<std::vector<bool>> is_paired = {std::vector<bool>(hashes.a.size()),
+                                         std::vector<bool>(hashes.b.size())};
+    for (const auto& [i, j] : pairs) is_paired.a[i] = is_paired.b[j] = true;
     struct Alone {
       Both<std::vector<uint32_t>> in;
       bool is_matched = false;  // the same content was paired elsewhere in the sequence
     };
     std::unordered_map<uint64_t, Alone> by_hash;
-    for (const Side side : kSides) {
-      size_t next = 0;
-      for (uint32_t i = 0; i < current_.packets[side]; ++i) {
-        const auto at = [&] { return side == Side::kA ? pairs[next].first : pairs[next].second; };
-        if (next < pairs.size() && at() == i)
-          ++next;
-        else
-          by_hash[sequences_[side]->packets[i].hash].in[side].push_back(i);
-      }
-    }
+    for (const Side side : kSides)
+      for (uint32_t i = 0; i < hashes[side].size(); ++i)
+        if (!is_paired[side][i]) by_hash[hashes[side][i]].in[side].push_back(i);
     if (by_hash.empty()) return;
     for (const auto& [i, j] : pairs)
-      if (const auto found = by_hash.find(sequences_.a->packets[i].hash); found != by_hash.end())
-        found->second.is_matched = true;
+      if (auto* const alone = FindIn(by_hash, hashes.a[i])) alone->is_matched = true;
     for (const auto& [hash, alone] : by_hash) {
       const auto& [a, b] = alone.in;
       const size_t both = std::min(a.size(), b.size());
@@ -197,9 +185,7 @@ class OutputComparison {
   }
 
   void Note(DifferenceKind kind, std::optional<uint32_t> index_a, std::optional<uint32_t> index_b) {
-    OutputDifference difference;
-    difference.kind = kind;
-    difference.sequence = current_.name;
+    OutputDifference difference{.kind = kind, .sequence = current_.name, .packet = {}};
     const Both<std::optional<uint32_t>> indices = {index_a, index_b};
     for (const Side side : kSides) {
       if (!indices[side]) continue;
@@ -210,7 +196,7 @@ class OutputComparison {
     ++diff_.counts[kind];
     const auto key = [](const OutputDifference& of) { return std::pair(of.position(), of.kind); };
     if (!diff_.first || key(difference) < key(*diff_.first)) diff_.first = difference;
-    std::vector<OutputDifference>& listed = diff_.listed[static_cast<size_t>(kind)];
+    std::vector<OutputDifference>& listed = diff_.listed[kind];
     listed.push_back(std::move(difference));
     // Kept in no order until there are too many.
     if (listed.size() >= 2 * listed_ + 1024) CutToFirst(listed);

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 #define RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -75,7 +74,7 @@ struct OutputDiff {
   uint64_t renamed_packets = 0;    // of these sequences in both
   /// The difference that comes first in the files.
   std::optional<OutputDifference> first;
-  std::array<std::vector<OutputDifference>, kDifferenceKinds> listed;
+  PerKind<std::vector<OutputDifference>> listed;
   std::vector<BufferDiff> buffers;  // with their counters, where both files have them
 
   /// Returns true if nothing but the ids of sequences differs.

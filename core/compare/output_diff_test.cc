@@ -157,7 +157,7 @@ TEST(OutputDiff, RandomEdits_AreAllCounted) {
     const OutputDiff diff = DiffOf(Results().Sequence("1", all), Results().Sequence("1", kept));
     EXPECT_EQ(diff.counts[OutputKind::kOnlyInA], lost);
     EXPECT_EQ(ResultsOfOutputs(diff.counts), lost);
-    EXPECT_LE(diff.listed[static_cast<size_t>(OutputKind::kOnlyInA)].size(), 10u);
+    EXPECT_LE(diff.listed[OutputKind::kOnlyInA].size(), 10u);
   }
 }
 

@@ -1,13 +1,14 @@
 #include "core/compare/stream_notation.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <sstream>
 
+#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
@@ -57,53 +58,10 @@ std::optional<ChunkName> TakeName(std::string_view& text) {
   return ChunkName{{kExampleProducer, WriterId{writer}}, ChunkId{*id}};
 }
 
-}  // namespace
+/// Offsets of the bytes that a patch of a chunk replaces, by the chunk's packed name.
+using PatchedAt = std::map<uint64_t, uint64_t>;
 
-StoredOp SetUpOf(uint64_t size, FillPolicy policy) {
-  BufferSetUp setup;
-  setup.id = kStreamBuffer;
-  setup.size = size;
-  setup.policy = policy;
-  return StoredOp({.time_ns = {}, .body = setup});
-}
-
-StoredOp OpOf(const StreamStep& step) {
-  if (step.kind == StreamStep::Kind::kClone)
-    return StoredOp({.time_ns = {}, .body = CloneRead{kStreamBuffer}});
-  if (step.kind == StreamStep::Kind::kRead) {
-    ReadPass read{.buffer = kStreamBuffer, .max_packets = {}, .max_bytes = {}};
-    if (step.max_packets != UINT64_MAX) read.max_packets = step.max_packets;
-    return StoredOp({.time_ns = {}, .body = read});
-  }
-  std::string request;
-  CommitRequestBuilder builder(request);
-  Commit commit;
-  if (step.kind == StreamStep::Kind::kCommit) {
-    const ChunkCommit& chunk = step.commit;
-    builder.AddChunk(kStreamBuffer,
-                     {.chunk = chunk.chunk,
-                      .writer = chunk.sequence.writer,
-                      .fragments = chunk.fragments,
-                      .flags = chunk.flags},
-                     chunk.payload, chunk.complete);
-    commit.producer = chunk.sequence.producer;
-    commit.uid = chunk.identity.uid;
-    commit.pid = chunk.identity.pid;
-  } else {
-    ChunkToPatch patches{.target_buffer = Raw(kStreamBuffer),
-                         .writer = Raw(step.patches.sequence.writer),
-                         .chunk = Raw(step.patches.chunk),
-                         .patches = {},
-                         .more = step.patches.more};
-    for (const Patch& patch : step.patches.patches)
-      patches.patches.push_back({.offset = patch.offset, .data = Bytes(patch.data, kPatchSize)});
-    builder.AddPatch(patches);
-    commit.producer = step.patches.sequence.producer;
-  }
-  return StoredOp({.time_ns = {}, .body = commit}, std::move(request));
-}
-
-Status StreamExample::AddChunk(std::string_view word) {
+Result<StoredOp> ReadChunk(std::string_view word, PatchedAt& patched_at) {
   std::string_view rest = word;
   StreamStep step;
   ChunkCommit& commit = step.commit;
@@ -153,39 +111,82 @@ Status StreamExample::AddChunk(std::string_view word) {
     if (mark == 's') commit.complete = false;
   }
   commit.payload = wire::AsBytes(payload);
-  patched_at_[name->Packed()] = payload.size() - std::min<uint64_t>(last_size, kPatchSize);
-  Add(step);
-  return {};
+  patched_at[name->Packed()] = payload.size() - std::min<uint64_t>(last_size, kPatchSize);
+  return OpOf(step);
 }
 
-Status StreamExample::AddPatch(std::string_view word) {
+Result<StoredOp> ReadPatch(std::string_view word, PatchedAt& patched_at) {
   std::string_view rest = word;
   const auto name = TakeName(rest);
   const bool more = TakePrefix(rest, '+');
   if (!name || !rest.empty())
     return CannotRead(fmt::format("patch {}", word), "a chunk after 'patch', like A1 or A1+");
-  const auto at = patched_at_.find(name->Packed());
-  const Patch patch{.offset = at == patched_at_.end() ? 0 : at->second, .data = kPatchBytes};
-  StreamStep step;
-  step.kind = StreamStep::Kind::kPatch;
-  step.patches = {
-      .sequence = name->sequence, .chunk = name->chunk, .patches = {&patch, 1}, .more = more};
-  Add(step);
-  return {};
+  const Patch patch{.offset = patched_at[name->Packed()], .data = kPatchBytes};
+  return OpOf({.kind = StreamStep::Kind::kPatch,
+               .commit = {},
+               .patches = {.sequence = name->sequence,
+                           .chunk = name->chunk,
+                           .patches = {&patch, 1},
+                           .more = more}});
 }
 
-Result<StreamExample> StreamExample::Parse(std::string_view text) {
-  StreamExample example;
+}  // namespace
+
+StoredOp SetUpOf(uint64_t size, FillPolicy policy) {
+  return StoredOp(
+      {.time_ns = {},
+       .body = BufferSetUp{
+           .id = kStreamBuffer, .index = {}, .size = size, .policy = policy, .engine = {}}});
+}
+
+StoredOp OpOf(const StreamStep& step) {
+  if (step.kind == StreamStep::Kind::kClone)
+    return StoredOp({.time_ns = {}, .body = CloneRead{kStreamBuffer}});
+  if (step.kind == StreamStep::Kind::kRead) {
+    ReadPass read{.buffer = kStreamBuffer, .max_packets = {}, .max_bytes = {}};
+    if (step.max_packets != UINT64_MAX) read.max_packets = step.max_packets;
+    return StoredOp({.time_ns = {}, .body = read});
+  }
+  std::string request;
+  CommitRequestBuilder builder(request);
+  Commit commit;
+  if (step.kind == StreamStep::Kind::kCommit) {
+    const ChunkCommit& chunk = step.commit;
+    builder.AddChunk(kStreamBuffer,
+                     {.chunk = chunk.chunk,
+                      .writer = chunk.sequence.writer,
+                      .fragments = chunk.fragments,
+                      .flags = chunk.flags},
+                     chunk.payload, chunk.complete);
+    commit.producer = chunk.sequence.producer;
+    commit.uid = chunk.identity.uid;
+    commit.pid = chunk.identity.pid;
+  } else {
+    ChunkToPatch patches{.target_buffer = Raw(kStreamBuffer),
+                         .writer = Raw(step.patches.sequence.writer),
+                         .chunk = Raw(step.patches.chunk),
+                         .patches = {},
+                         .more = step.patches.more};
+    for (const Patch& patch : step.patches.patches)
+      patches.patches.push_back({.offset = patch.offset, .data = Bytes(patch.data, kPatchSize)});
+    builder.AddPatch(patches);
+    commit.producer = step.patches.sequence.producer;
+  }
+  return StoredOp({.time_ns = {}, .body = commit}, std::move(request));
+}
+
+Result<std::vector<ExampleStep>> ParseExample(std::string_view text) {
+  std::vector<ExampleStep> steps;
+  PatchedAt patched_at;
   while (!text.empty()) {
     const size_t end = std::min(text.find('|'), text.size());
     std::istringstream stream(std::string(text.substr(0, end)));
     const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty()) continue;
-    Step& step = example.steps_.emplace_back();
-    step.text = fmt::format("{}", fmt::join(words, " "));
+    std::vector<StoredOp> operations;
     for (size_t i = 0; i < words.size(); ++i) {
-      const std::string next = i + 1 < words.size() ? words[i + 1] : std::string();
+      const std::string next = i + 1 < words.size() ? words[i + 1] : "";
       if (words[i] == "read") {
         StreamStep read{.kind = StreamStep::Kind::kRead};
         std::string_view count = next;
@@ -195,26 +196,29 @@ Result<StreamExample> StreamExample::Parse(std::string_view text) {
           read.max_packets = *packets;
           ++i;
         }
-        example.Add(read);
-      } else if (words[i] == "patch") {
-        RS_RETURN_IF_ERROR(example.AddPatch(next));
-        ++i;
+        operations.push_back(OpOf(read));
       } else if (words[i] == "flush") {
-        step.operations.push_back(StoredOp({.time_ns = {}, .body = FlushRequested{.flush = 1}}));
+        operations.push_back(StoredOp({.time_ns = {}, .body = FlushRequested{.flush = 1}}));
       } else if (words[i] == "clone") {
-        example.Add({.kind = StreamStep::Kind::kClone});
+        operations.push_back(OpOf({.kind = StreamStep::Kind::kClone}));
       } else {
-        RS_RETURN_IF_ERROR(example.AddChunk(words[i]));
+        const bool is_patch = words[i] == "patch";
+        if (is_patch) ++i;
+        RS_ASSIGN_OR_RETURN(
+            StoredOp op, is_patch ? ReadPatch(next, patched_at) : ReadChunk(words[i], patched_at));
+        operations.push_back(std::move(op));
       }
     }
+    steps.push_back({Joined(words, " "), std::move(operations)});
   }
-  if (example.steps_.empty()) return CannotRead("|", "at least one operation");
-  return example;
+  if (steps.empty()) return CannotRead("|", "at least one operation");
+  return steps;
 }
 
-std::vector<StoredOp> StreamExample::ToOps(uint64_t size, FillPolicy policy) const {
+std::vector<StoredOp> ToOps(const std::vector<ExampleStep>& steps, uint64_t size,
+                            FillPolicy policy) {
   std::vector<StoredOp> ops = {SetUpOf(size, policy)};
-  for (const Step& step : steps_)
+  for (const ExampleStep& step : steps)
     ops.insert(ops.end(), step.operations.begin(), step.operations.end());
   return ops;
 }
@@ -229,68 +233,64 @@ std::string ExampleBytes(size_t size, const ChunkName& chunk, size_t fragment) {
 }
 
 std::optional<std::string> InNotation(const std::vector<StoredOp>& ops) {
-  std::string text;
-  std::map<uint32_t, char> letters;  // by sequence
-  const auto append = [&](std::string_view word) {
-    text += fmt::format("{}{}", text.empty() ? "" : " ", word);
-  };
-  const auto name_of = [&](ChunkName chunk) -> std::optional<std::string> {
+  std::vector<std::string> words;
+  std::map<SequenceKey, char> letters;
+  bool can_say = true;
+  const auto name_of = [&](ChunkName chunk) {
     const auto next = static_cast<char>('A' + letters.size());
-    const char letter = letters.try_emplace(chunk.sequence.Packed(), next).first->second;
-    if (letter > 'Z') return std::nullopt;
+    const char letter = letters.try_emplace(chunk.sequence, next).first->second;
+    can_say &= letter <= 'Z';
     return fmt::format("{}{}", letter, Raw(chunk.chunk));
   };
   const auto add_chunk = [&](const ChunkCommit& commit) {
-    const auto name = name_of({commit.sequence, commit.chunk});
-    std::string sizes;
-    size_t packets = 0, end = 0;
-    const auto add_size = [&](std::string_view size, size_t size_end) {
-      sizes += fmt::format("{}{}", packets++ == 0 ? ":" : "+", size);
-      end = size_end;
-    };
-    const FragmentStatus status = VisitFragments(
-        commit.payload, commit.fragments,
-        [&](const Fragment& fragment) { add_size(std::to_string(fragment.size()), fragment.end); });
-    if (status == FragmentStatus::kWriterDrop) add_size("x", end + kAbortMarker.size());
-    if (packets == 0) sizes = ":-";
+    std::vector<std::string> sizes;
+    size_t end = 0;
+    const FragmentStatus status =
+        VisitFragments(commit.payload, commit.fragments, [&](const Fragment& fragment) {
+          sizes.push_back(std::to_string(fragment.size()));
+          end = fragment.end;
+        });
+    if (status == FragmentStatus::kWriterDrop) {
+      sizes.emplace_back("x");
+      end += kAbortMarker.size();
+    }
     const Bytes padding = commit.payload.subspan(end);
-    if (!padding.empty()) sizes += fmt::format("~{}", padding.size());
-    if (!name || packets != commit.fragments || (commit.flags & ~kAbiFlags) != 0 ||
-        std::ranges::any_of(padding, [](uint8_t byte) { return byte != 0; }))
-      return false;
-    append(Marked(*name + sizes, commit.flags, commit.complete));
-    return true;
+    can_say &= sizes.size() == commit.fragments && (commit.flags & ~kAbiFlags) == 0 &&
+               std::ranges::all_of(padding, [](uint8_t byte) { return byte == 0; });
+    const std::string name = fmt::format("{}:{}{}", name_of({commit.sequence, commit.chunk}),
+                                         sizes.empty() ? "-" : Joined(sizes, "+"),
+                                         padding.empty() ? "" : fmt::format("~{}", padding.size()));
+    words.push_back(Marked(name, commit.flags, commit.complete));
   };
-  const auto add_patch = [&](ProducerId producer, const ChunkToPatch& patch) {
-    const auto name = name_of(patch.NameFor(producer));
-    if (!name || patch.patches.size() != 1) return false;
-    append(fmt::format("patch {}{}", *name, patch.more ? "+" : ""));
-    return true;
+  const auto add_commit = [&](const Commit& commit) {
+    CommitRequestParser parser;
+    can_say &= parser.Parse(commit.request);
+    for (const ChunkToMove& chunk : parser.chunks()) {
+      const auto moved = ToChunkCommit(commit.producer, chunk);
+      can_say &= moved.has_value();
+      if (moved) add_chunk(*moved);
+    }
+    for (const ChunkToPatch& patch : parser.patches()) {
+      can_say &= patch.patches.size() == 1;
+      words.push_back(fmt::format("patch {}{}", name_of(patch.NameFor(commit.producer)),
+                                  patch.more ? "+" : ""));
+    }
   };
   for (const StoredOp& stored : ops) {
-    const OpBody& body = stored.op().body;
-    if (std::holds_alternative<BufferSetUp>(body)) {
-      if (&stored != &ops.front()) return std::nullopt;
-    } else if (const auto* read = std::get_if<ReadPass>(&body)) {
-      if (read->max_bytes) return std::nullopt;
-      append(read->max_packets ? fmt::format("read {} |", *read->max_packets) : "read |");
-    } else if (std::holds_alternative<CloneRead>(body)) {
-      append("clone |");
-    } else if (std::holds_alternative<FlushRequested>(body)) {
-      append("flush |");
-    } else if (const auto* commit = std::get_if<Commit>(&body)) {
-      CommitRequestParser parser;
-      if (!parser.Parse(commit->request)) return std::nullopt;
-      for (const ChunkToMove& chunk : parser.chunks()) {
-        const auto moved = ToChunkCommit(commit->producer, chunk);
-        if (!moved || !add_chunk(*moved)) return std::nullopt;
-      }
-      for (const ChunkToPatch& patch : parser.patches())
-        if (!add_patch(commit->producer, patch)) return std::nullopt;
-    } else {
-      return std::nullopt;
-    }
+    std::visit(Overloaded{[&](const BufferSetUp&) { can_say &= &stored == &ops.front(); },
+                          [&](const ReadPass& read) {
+                            can_say &= !read.max_bytes;
+                            words.push_back(read.max_packets
+                                                ? fmt::format("read {} |", *read.max_packets)
+                                                : "read |");
+                          },
+                          [&](const CloneRead&) { words.emplace_back("clone |"); },
+                          [&](const FlushRequested&) { words.emplace_back("flush |"); }, add_commit,
+                          [&](const auto&) { can_say = false; }},
+               stored.op().body);
+    if (!can_say) return std::nullopt;
   }
+  std::string text = Joined(words, " ");
   if (text.ends_with(" |")) text.resize(text.size() - 2);
   return text;
 }

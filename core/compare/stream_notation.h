@@ -2,7 +2,6 @@
 #define RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,27 +47,15 @@ StoredOp OpOf(const StreamStep& step);
 //   flush       asks producers to commit, the buffer does not see it
 //   |           ends a step
 
-/// The operations of such a line, by step.
-class StreamExample {
- public:
-  struct Step {
-    std::string text;
-    std::vector<StoredOp> operations;
-  };
-
-  static Result<StreamExample> Parse(std::string_view text);
-  const std::vector<Step>& steps() const { return steps_; }
-  /// The operations as a log, with the set-up of their buffer.
-  std::vector<StoredOp> ToOps(uint64_t size, FillPolicy policy) const;
-
- private:
-  Status AddChunk(std::string_view word);
-  Status AddPatch(std::string_view word);
-  void Add(const StreamStep& step) { steps_.back().operations.push_back(OpOf(step)); }
-
-  std::vector<Step> steps_;
-  std::map<uint64_t, uint64_t> patched_at_;  // by packed name: offset in the chunk's last commit
+/// The operations of a step of such a line.
+struct ExampleStep {
+  std::string text;
+  std::vector<StoredOp> operations;
 };
+Result<std::vector<ExampleStep>> ParseExample(std::string_view text);
+/// The operations of all steps as a log, with the set-up of their buffer.
+std::vector<StoredOp> ToOps(const std::vector<ExampleStep>& steps, uint64_t size,
+                            FillPolicy policy);
 
 /// The bytes of a packet, or of its fragment: those of an even number are a well-formed message,
 /// and packets of several chunks differ.

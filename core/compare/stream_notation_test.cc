@@ -13,9 +13,9 @@ namespace {
 Bytes RequestOf(const StoredOp& op) { return std::get<Commit>(op.op().body).request; }
 
 std::string ThereAndBack(std::string_view text) {
-  const auto example = StreamExample::Parse(text);
+  const auto example = ParseExample(text);
   if (!example) return example.error().ToString();
-  return InNotation(example->ToOps(4096, FillPolicy::kRingBuffer)).value_or("not in the notation");
+  return InNotation(ToOps(*example, 4096, FillPolicy::kRingBuffer)).value_or("not in the notation");
 }
 
 TEST(StreamNotation, LogOfAnExample_IsTheExample) {
@@ -48,18 +48,18 @@ TEST(StreamNotation, WritersAreLetteredInTheirOrder) {
 }
 
 TEST(StreamNotation, ChunkOfDefaultSize_Takes512Bytes) {
-  const auto example = StreamExample::Parse("A1");
+  const auto example = ParseExample("A1");
   ASSERT_TRUE(example);
   CommitRequestParser parser;
-  ASSERT_TRUE(parser.Parse(RequestOf(example->steps().front().operations.front())));
+  ASSERT_TRUE(parser.Parse(RequestOf(example->front().operations.front())));
   const size_t payload = parser.chunks().front().data->size() - kChunkHeaderSize;
   EXPECT_EQ(OuterSize(static_cast<uint32_t>(payload)), 512u);
 }
 
 TEST(StreamNotation, Patch_IsOfTheLastPacketsLastBytes) {
-  const auto example = StreamExample::Parse("A1:10+6 patch A1 patch B1");
+  const auto example = ParseExample("A1:10+6 patch A1 patch B1");
   ASSERT_TRUE(example);
-  const auto& operations = example->steps().front().operations;
+  const auto& operations = example->front().operations;
   ASSERT_EQ(operations.size(), 3u);
   const auto offset_of = [&](size_t i) {
     CommitRequestParser parser;
@@ -85,7 +85,7 @@ TEST(StreamNotation, Mistakes_AreNamed) {
   for (const char* const text :
        {"", "|", "1A", "a1", "A", "A1:", "A1:5+", "A1x", "A1:65536", "A1:65535", "A1:x+8", "A1~",
         "A1:-8", "patch", "patch A1x", "read 2x", "A4294967296"})
-    EXPECT_FALSE(StreamExample::Parse(text)) << text;
+    EXPECT_FALSE(ParseExample(text)) << text;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/trace_config_facts.h"
@@ -111,7 +110,7 @@ Result<std::vector<SizeFound>> FindSmallestSizes(std::span<const SizeGoal> goals
     RS_ASSIGN_OR_RETURN(const auto rows, replay(sizes));
     for (size_t i = 0; i < goals.size(); ++i) {
       for (size_t tried = 0; tried < count; ++tried)
-        if (const SweepRow* const row = FindRow(rows[tried], goals[i].buffer))
+        if (const SweepRow* const row = FindBy(rows[tried], goals[i].buffer, &SweepRow::id))
           brackets[i].Note(sizes[tried].at(goals[i].buffer), goals[i].judge(*row));
       brackets[i].Advance();
     }

@@ -14,7 +14,6 @@
 
 #include "core/base/ids.h"
 #include "core/base/log_moment.h"
-#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
@@ -145,11 +144,6 @@ struct SweepRow : BufferOutcome {
   }
 };
 
-/// Returns the row of a buffer, or nullptr.
-inline const SweepRow* FindRow(const std::vector<SweepRow>& rows, BufferId buffer) {
-  return FindBy(rows, buffer, &SweepRow::id);
-}
-
 /// The ledger's sums of one configuration. What was written, and what is lost whatever the
 /// buffers' sizes, is the same in configurations that differ in sizes alone.
 class SessionAccounts : public ReplayListener, public LedgerSink {
@@ -171,24 +165,19 @@ class SessionAccounts : public ReplayListener, public LedgerSink {
     BufferStats stats;
   };
 
-  const Buffer* Find(BufferId id) const { return FindIn(buffers_, id); }
-  const LedgerTotals* FindTotals(BufferId id) const { return FindIn(totals_, id); }
-  /// Sets the ledger's totals, after the replay.
-  void SetTotals(const std::map<BufferId, LedgerTotals>& totals) { totals_ = totals; }
+  std::map<BufferId, Buffer> buffers;
+  std::map<BufferId, LedgerTotals> totals;  // of the ledger, after the replay
+
   /// Returns true if larger buffers can change nothing but what was overwritten. Call after
-  /// SetTotals.
+  /// `totals` are set.
   bool AreOfLargerToo() const;
 
   bool reads_facts() const override { return false; }
   void OnChunk(BufferId id, const ChunkCommit& commit, std::optional<Refusal>) override {
-    buffers_[id].sequences[commit.sequence];
+    buffers[id].sequences[commit.sequence];
   }
   void OnPacketFate(const PacketAccount& account) override;
   Status OnLogEnd(Session& session) override;
-
- private:
-  std::map<BufferId, LedgerTotals> totals_;
-  std::map<BufferId, Buffer> buffers_;
 };
 
 /// A configuration of a sweep.
@@ -205,63 +194,9 @@ struct SweepConfig {
   std::optional<uint64_t> keep_from_ns = {};
 };
 
-/// A configuration of a sweep on its way through a session.
-/// Memory: the buffers, and O(sequences + chunks that are unread at the end).
-class SweepReplay {
- public:
-  /// @param has_ledger else its rows follow from another replay's ledger
-  SweepReplay(const SweepConfig& config, ReplayOptions options, bool has_ledger);
-  ~SweepReplay();
-
-  /// Applies the record, unless the replay has failed.
-  void Apply(const Op& op);
-  /// Makes the reads at the end, and the drain. Once.
-  void Finish();
-  /// The first error of the above.
-  const Status& status() const { return status_; }
-  /// After Finish.
-  const ReplayOutcome& outcome() const { return outcome_; }
-  const std::vector<std::string>& warnings() const;
-  /// Returns nullptr without a ledger.
-  std::shared_ptr<const SessionAccounts> accounts() const { return accounts_; }
-  /// Returns the sums of the ledger that do not add up, in words; empty if all do.
-  std::string Check() const { return ledger_ ? ledger_->Check() : std::string(); }
-  /// Returns the result, after Finish: by the replay's own ledger, else by these accounts.
-  /// @param is_of_smaller they are of smaller buffers; else those of this one are as large at most
-  std::vector<SweepRow> Rows(const SessionAccounts& of_other, bool is_of_smaller = false);
-  /// After Rows: false if this buffer may hold or discard what the other one did not.
-  bool is_exact() const { return is_exact_; }
-
- private:
-  class Gatherer;
-  /// Hands on one record at a time.
-  class OneRecord : public OpSource {
-   public:
-    void Set(const Op& op) { op_ = op; }
-    Result<std::optional<Op>> Next() override { return std::exchange(op_, std::nullopt); }
-
-   private:
-    std::optional<Op> op_;
-  };
-
-  std::shared_ptr<SessionAccounts> accounts_;
-  std::unique_ptr<Ledger> ledger_;
-  std::unique_ptr<Gatherer> gatherer_;
-  CountedReplay replay_;
-  OneRecord record_;
-  std::optional<ConfiguredOps> configured_;  // of record_, if the session has another config
-  ReplayOutcome outcome_;
-  Status status_;
-  bool is_exact_ = true;
-};
-
 /// Calls task(0) .. task(count - 1), perhaps on several threads, and returns after the last one.
 /// Tasks with low numbers begin first.
 using TaskRunner = std::function<void(size_t count, const std::function<void(size_t)>& task)>;
-
-inline void RunInTurn(size_t count, const std::function<void(size_t)>& task) {
-  for (size_t i = 0; i < count; ++i) task(i);
-}
 
 /// One session of a log, and what its sweeps need.
 struct SweepInput {
@@ -271,7 +206,9 @@ struct SweepInput {
   std::optional<CloneFacts> clone;
   /// Resolves the engines that configurations name.
   EngineLookup find_engine = FindEngine;
-  TaskRunner run_tasks = RunInTurn;
+  TaskRunner run_tasks = [](size_t count, const auto& task) {
+    for (size_t i = 0; i < count; ++i) task(i);
+  };
   std::optional<bool> has_reads = {};  // that touch the session's buffers; absent: not known
   bool is_reconfigured = false;        // see ReplayOptions
   /// Accounts of an earlier replay of the session, with smaller buffers than configurations of
@@ -302,14 +239,7 @@ class Sweep {
   uint64_t BytesOf(const ReplayOptions& config, uint64_t most = UINT64_MAX) const;
 
  private:
-  using HasLedger = std::function<bool(const SweepConfig&)>;
-  using Visit = std::function<void(size_t, SweepReplay&)>;
-  using Skip = std::function<bool(size_t)>;
-
-  Status RunPasses(const std::vector<SweepConfig>& configs, std::vector<size_t> which,
-                   const HasLedger& has_ledger, const Visit& visit, const Skip& skip = {});
   std::optional<std::vector<SweepRow>> RowsOfSame(const SweepConfig& config) const;
-  Status RunPass(std::vector<std::unique_ptr<SweepReplay>>& replays);
 
   const SweepInput input_;
   /// The accounts of the largest configuration of a setting.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 
 #include "core/base/text.h"
@@ -15,14 +14,6 @@ namespace {
 
 constexpr size_t kMaxConfigurations = 4096;
 constexpr double kScales[] = {0.125, 0.25, 0.5, 1, 2, 4, 8};
-
-Error TooMany(size_t count) {
-  return {ErrorCode::kUsage,
-          fmt::format("that makes {} configurations or more, and {} are allowed", WithCommas(count),
-                      WithCommas(kMaxConfigurations)),
-          {},
-          "choose fewer sizes, or a larger factor: --sizes 256k..64Mx4"};
-}
 
 /// The lists of single buffers, joined, and of all buffers.
 std::map<std::optional<BufferKey>, std::vector<uint64_t>> JoinLists(const SweepChoices& choices) {
@@ -71,36 +62,12 @@ bool IsNear(uint64_t size, uint64_t own, uint64_t found) {
   return false;
 }
 
-SweepSeries MakeSeries(const SweepReport& report, size_t setting, BufferId buffer) {
-  SweepSeries series{.setting = &report.settings[setting], .buffer = buffer, .rows = {}};
-  const SweepRow* found = nullptr;
-  for (const FoundSize& one : report.found)
-    if (one.setting == setting) found = FindRow(one.rows, buffer);
-  for (const SweepPoint& point : report.points) {
-    const SweepRow* row = point.setting == setting ? FindRow(point.rows, buffer) : nullptr;
-    if (row == nullptr) continue;
-    if (found != nullptr && !IsNear(row->size, report.OwnSize(buffer), found->size)) continue;
-    if (std::none_of(series.rows.begin(), series.rows.end(),
-                     [&](const SweepRow* other) { return SameNumbers(*other, *row); }))
-      series.rows.push_back(row);
-  }
-  std::ranges::stable_sort(series.rows, {}, &SweepRow::size);
-  return series;
-}
-
 bool Meets(const SweepTarget& target, const SweepRow& row) {
   if (target.keep_ns && row.shortest_sequence && row.shortest_history_ns < *target.keep_ns)
     return false;
   return !target.loss_millionths ||
          static_cast<double>(row.lost) * 1e6 <= static_cast<double>(*target.loss_millionths) *
                                                     static_cast<double>(row.written.packets);
-}
-
-/// Orders points by setting, and in each by the sizes of the buffers together.
-std::pair<size_t, uint64_t> PlaceOf(const SweepPoint& point) {
-  uint64_t sizes = 0;
-  for (const SweepRow& row : point.rows) sizes += row.size;
-  return {point.setting, sizes};
 }
 
 /// Replays the points and fills in their rows.
@@ -110,8 +77,6 @@ Status RunPoints(Sweep& sweep, std::span<SweepPoint> points, SweepReport& report
   report.outcome = sweep.outcome();
   return {};
 }
-
-}  // namespace
 
 std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const SessionIndex& facts) {
   std::vector<std::optional<std::string>> engines(choices.engines.begin(), choices.engines.end());
@@ -123,16 +88,13 @@ std::vector<SweepSetting> MakeSettings(const SweepChoices& choices, const Sessio
   std::vector<SweepSetting> settings;
   for (const auto& engine : engines)
     for (const auto& policy : policies)
-      for (const NamedReads& read : reads) settings.push_back({engine, policy, read});
+      for (const NamedReads& read : reads) {
+        const size_t number = settings.size();
+        SweepSetting& setting = settings.emplace_back(SweepSetting{{number, {}}, read});
+        setting.options.session.all = {engine, {}, policy};
+        setting.options.reads = read.choice;
+      }
   return settings;
-}
-
-SweepConfig OwnConfig(const SweepSetting& setting, size_t index) {
-  SweepConfig config{.setting = index, .options = {}};
-  config.options.session.all.engine = setting.engine;
-  config.options.session.all.policy = setting.policy;
-  config.options.reads = setting.reads.choice;
-  return config;
 }
 
 Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& settings,
@@ -146,13 +108,16 @@ Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& sett
   size_t count = scales.size();
   for (const auto& [buffer, sizes] : lists) count = std::max(count, sizes.size());
   if (settings.size() * count > kMaxConfigurations)
-    return tl::unexpected(TooMany(settings.size() * count));
+    return Fail(ErrorCode::kUsage,
+                fmt::format("that makes {} configurations or more, and {} are allowed",
+                            WithCommas(settings.size() * count), WithCommas(kMaxConfigurations)),
+                {}, "choose fewer sizes, or a larger factor: --sizes 256k..64Mx4");
 
   // Buffers do not affect each other: their sizes change together.
   std::vector<SweepPoint> points;
   for (size_t setting = 0; setting < settings.size(); ++setting)
     for (size_t i = 0; i < count; ++i) {
-      SweepPoint& point = points.emplace_back(SweepPoint{OwnConfig(settings[setting], setting)});
+      SweepPoint& point = points.emplace_back(SweepPoint{settings[setting]});
       if (!scales.empty()) Scale(point, scales[std::min(i, scales.size() - 1)], facts);
       for (const auto& [buffer, sizes] : lists) {
         const uint64_t size = sizes[std::min(i, sizes.size() - 1)];
@@ -165,40 +130,29 @@ Result<std::vector<SweepPoint>> MakePoints(const std::vector<SweepSetting>& sett
   return points;
 }
 
+}  // namespace
+
 uint64_t SweepReport::OwnSize(BufferId buffer) const {
-  const auto of = facts.buffers.find(buffer);
-  return of == facts.buffers.end() ? 0 : of->second.size;
+  const auto* const of = FindIn(facts.buffers, buffer);
+  return of == nullptr ? 0 : of->size;
 }
 
 Result<SweepReport> SweepSession(Sweep& sweep, const SweepChoices& choices) {
   SweepReport report;
   report.facts = sweep.input().facts;
+  report.targets = choices.targets;
   report.settings = MakeSettings(choices, report.facts);
-  RS_ASSIGN_OR_RETURN(report.points, MakePoints(report.settings, choices, report.facts));
-  RS_RETURN_IF_ERROR(RunPoints(sweep, report.points, report));
-  return report;
-}
-
-Status CheckTargetSizes(const SweepChoices& choices) {
-  for (const SizeList& list : choices.sizes)
-    if (!list.buffer || list.sizes.size() != 1)
-      return Fail(ErrorCode::kUsage, "--target looks for the sizes itself", {},
-                  "--sizes can only fix single buffers: --sizes 'buffers[1]=64k'");
-  return {};
-}
-
-Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
-                                std::vector<SweepTarget> targets) {
-  SweepReport report;
-  report.facts = sweep.input().facts;
-  report.targets = std::move(targets);
-  report.settings = MakeSettings(choices, report.facts);
+  if (report.targets.empty()) {
+    RS_ASSIGN_OR_RETURN(report.points, MakePoints(report.settings, choices, report.facts));
+    RS_RETURN_IF_ERROR(RunPoints(sweep, report.points, report));
+    return report;
+  }
   const auto meets = [&](const SweepRow& row) {
     return std::ranges::all_of(report.targets,
                                [&](const SweepTarget& target) { return Meets(target, row); });
   };
   for (size_t setting = 0; setting < report.settings.size(); ++setting) {
-    SweepConfig own = OwnConfig(report.settings[setting], setting);
+    SweepConfig own = report.settings[setting];
     for (const SizeList& list : choices.sizes)
       own.options.session.buffers[*list.buffer].size = list.sizes.front();
     const size_t first_point = report.points.size();
@@ -226,17 +180,16 @@ Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
     }
     RS_ASSIGN_OR_RETURN(const auto sizes,
                         FindSmallestSizes(goals, report.facts.commit_bytes, replay));
-    FoundSize found{.setting = setting, .rows = {}, .misses = {}};
+    FoundSize found;
     BufferSizes best;
-    std::set<BufferId> searched;
     for (size_t goal = 0; goal < goals.size(); ++goal) {
-      const BufferId id = *searched.insert(goals[goal].buffer).first;
+      const BufferId id = goals[goal].buffer;
       if (sizes[goal].size) {
         best[id] = *sizes[goal].size;
         continue;
       }
       for (size_t i = first_point; i < report.points.size(); ++i)
-        if (const SweepRow* row = FindRow(report.points[i].rows, id);
+        if (const SweepRow* row = FindBy(report.points[i].rows, id, &SweepRow::id);
             row != nullptr && row->size == sizes[goal].best) {
           found.misses.push_back(*row);
           break;
@@ -245,26 +198,35 @@ Result<SweepReport> FindTargets(Sweep& sweep, const SweepChoices& choices,
     RS_RETURN_IF_ERROR(replay({best}).map([](auto&&) {}));
     // Buffers whose size is fixed may miss the targets, too.
     for (const SweepRow& row : report.points.back().rows)
-      if (!searched.contains(row.id) && !meets(row)) found.misses.push_back(row);
+      if (!Contains(goals, row.id, &SizeGoal::buffer) && !meets(row)) found.misses.push_back(row);
     if (found.misses.empty())
       found.rows = report.points.back().rows;
     else
       report.points.pop_back();
     report.found.push_back(std::move(found));
   }
-  std::ranges::stable_sort(report.points, {}, PlaceOf);
+  std::ranges::stable_sort(report.points, {}, [](const SweepPoint& point) {
+    uint64_t sizes = 0;
+    for (const SweepRow& row : point.rows) sizes += row.size;
+    return std::pair(point.setting, sizes);
+  });
   return report;
 }
 
-std::vector<SweepSeries> SeriesOf(const SweepReport& report) {
-  std::set<BufferId> buffers;
+std::map<std::pair<size_t, BufferId>, std::vector<const SweepRow*>> SeriesOf(
+    const SweepReport& report) {
+  std::map<std::pair<size_t, BufferId>, std::vector<const SweepRow*>> all;
   for (const SweepPoint& point : report.points)
-    for (const SweepRow& row : point.rows) buffers.insert(row.id);
-  std::vector<SweepSeries> all;
-  for (size_t setting = 0; setting < report.settings.size(); ++setting)
-    for (const BufferId buffer : buffers)
-      if (SweepSeries series = MakeSeries(report, setting, buffer); !series.rows.empty())
-        all.push_back(std::move(series));
+    for (const SweepRow& row : point.rows) {
+      const SweepRow* const found =
+          report.found.empty() ? nullptr
+                               : FindBy(report.found[point.setting].rows, row.id, &SweepRow::id);
+      if (found != nullptr && !IsNear(row.size, report.OwnSize(row.id), found->size)) continue;
+      std::vector<const SweepRow*>& rows = all[{point.setting, row.id}];
+      if (std::ranges::none_of(rows, [&](auto* other) { return SameNumbers(*other, row); }))
+        rows.push_back(&row);
+    }
+  for (auto& [key, rows] : all) std::ranges::stable_sort(rows, {}, &SweepRow::size);
   return all;
 }
 

@@ -171,8 +171,8 @@ TEST(Findings, ArePrintedOnThePage) {
   constexpr std::string_view kCommand = "`ringscope try '";
   for (size_t at = 0; (at = page.find(kCommand, at)) != std::string::npos;) {
     at += kCommand.size();
-    const auto example = StreamExample::Parse(page.substr(at, page.find('\'', at) - at)).value();
-    lines.insert(InNotation(example.ToOps(4096, FillPolicy::kRingBuffer)).value());
+    const auto example = ParseExample(page.substr(at, page.find('\'', at) - at)).value();
+    lines.insert(InNotation(ToOps(example, 4096, FillPolicy::kRingBuffer)).value());
   }
   size_t streams = 0;
   for (const auto& file : std::filesystem::directory_iterator(testing::TestdataPath("findings"))) {

@@ -60,12 +60,16 @@ std::string Difference(const SweepRow& row, const SweepRow& exact) {
 /// overwritten.
 std::shared_ptr<const SessionAccounts> AccountsOf(const SweepInput& input,
                                                   const SweepConfig& config) {
-  SweepReplay replay(config, config.options, /*has_ledger=*/true);
+  const auto accounts = std::make_shared<SessionAccounts>();
+  Ledger ledger(*accounts);
+  CountedReplay replay(config.options, {accounts.get(), &ledger});
   const auto ops = input.open();
   if (!ops) return nullptr;
-  for (auto op = (*ops)->Next(); op && *op; op = (*ops)->Next()) replay.Apply(**op);
-  replay.Finish();
-  return replay.status() && replay.accounts()->AreOfLargerToo() ? replay.accounts() : nullptr;
+  for (auto op = (*ops)->Next(); op && *op; op = (*ops)->Next())
+    if (!replay.Apply(**op)) return nullptr;
+  if (!replay.Finish()) return nullptr;
+  accounts->totals = ledger.totals();
+  return accounts->AreOfLargerToo() ? accounts : nullptr;
 }
 
 /// Sweeps sizes, ascending, and replays each of them alone, which gives it a ledger; and replays
