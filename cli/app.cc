@@ -6,13 +6,13 @@
 #include <exception>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <system_error>
 #include <vector>
 
 #include "commands/plugin/guard.h"
 #include "commands/shell/help.h"
 #include "commands/shell/registry.h"
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -20,19 +20,13 @@ namespace {
 
 constexpr const char* kSeeHelp = "see 'ringscope help'";
 
-/// The command line, cut at the command's name.
-struct CommandLine {
-  GlobalArgs globals;
-  std::vector<std::string> rest;  // the command and what belongs to it
-};
-
 /// CLI11 takes arguments last one first.
 std::vector<std::string> Reversed(std::span<const std::string> args) {
   return {args.rbegin(), args.rend()};
 }
 
-Error UsageError(std::string message, std::string hint) {
-  return {ErrorCode::kUsage, std::move(message), {}, std::move(hint)};
+tl::unexpected<Error> UsageError(std::string message, std::string hint) {
+  return Fail(ErrorCode::kUsage, std::move(message), {}, std::move(hint));
 }
 
 /// Returns true for a file, a folder or standard input rather than a command's name.
@@ -41,7 +35,8 @@ bool IsFile(const std::string& text) {
   return text == "-" || std::filesystem::exists(text, ignored);
 }
 
-Error UnknownOption(const std::string& text, const CLI::App& app, const std::string& see_help) {
+tl::unexpected<Error> UnknownOption(const std::string& text, const CLI::App& app,
+                                    const std::string& see_help) {
   const std::string name = text.substr(0, text.find('='));
   if (IsFile(text))
     return UsageError(fmt::format("there is no option '{}'", name),
@@ -63,21 +58,20 @@ bool IsFileName(const std::string& text) {
 
 bool IsOption(const std::string& text) { return text.size() > 1 && text.front() == '-'; }
 
-/// Reads what precedes the command.
-Result<CommandLine> ParseGlobals(std::span<const std::string> args) {
-  CommandLine line;
+/// Reads what precedes the command. @return the command and what belongs to it
+Result<std::vector<std::string>> ParseGlobals(std::span<const std::string> args,
+                                              GlobalArgs& globals) {
   CLI::App app;
-  AddOptionsBeforeCommand(app, line.globals);
+  AddOptionsBeforeCommand(app, globals);
   app.prefix_command();
   try {
     app.parse(Reversed(args));
   } catch (const CLI::ValidationError& error) {
-    return tl::unexpected(UsageError(error.what(), ""));  // the text has what is expected
+    return UsageError(error.what(), "");  // the text has what is expected
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected(UsageError(error.what(), kSeeHelp));
+    return UsageError(error.what(), kSeeHelp);
   }
-  line.rest = app.remaining();
-  return line;
+  return app.remaining();
 }
 
 /// The options before the first word that is neither an option nor an option's value.
@@ -116,7 +110,7 @@ Result<const Command*> TakeCommand(std::vector<std::string>& words) {
     words.erase(words.begin() + static_cast<ptrdiff_t>(at));
     return command;
   }
-  const bool is_about_config = std::ranges::find(words, "--config") != words.end();
+  const bool is_about_config = Contains(words, "--config");
   const bool is_empty_name = name.empty() && at < words.size();
   if (name == "--" || is_empty_name || IsFile(name) || IsFileName(name) ||
       (name.empty() && is_about_config)) {
@@ -131,39 +125,25 @@ Result<const Command*> TakeCommand(std::vector<std::string>& words) {
     GlobalArgs ignored;
     AddOptionsBeforeCommand(app, ignored);
     const std::string& option = before.unknown.empty() ? words.front() : before.unknown;
-    return tl::unexpected(UnknownOption(option, app, kSeeHelp));
+    return UnknownOption(option, app, kSeeHelp);
   }
   return tl::unexpected(UnknownCommand(name));
 }
 
-/// The first option of the command line that does not go with another one, or lacks one that it
-/// needs, as an error.
-std::optional<Error> Conflict(const CLI::App& app, const std::string& see_help) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    for (const CLI::Option* other : option->get_needs()) {
-      if (other->count() > 0) continue;
-      return UsageError(
-          fmt::format("{} needs {}", option->get_name(), other->get_name()),
-          fmt::format("add {}{}; {}", other->get_name(),
-                      other->get_items_expected_max() > 0 ? " " + other->get_type_name() : "",
-                      see_help));
-    }
-    for (const CLI::Option* other : option->get_excludes()) {
-      if (other->count() == 0) continue;
-      return UsageError(
-          fmt::format("{} and {} cannot be used together", option->get_name(), other->get_name()),
-          "leave out one of them; " + see_help);
-    }
-  }
-  return std::nullopt;
+/// Returns an error if two options of the command line exclude each other.
+Status Conflict(const CLI::App& app, const std::string& see_help) {
+  for (const CLI::Option* option : app.get_options())
+    for (const CLI::Option* other : option->get_excludes())
+      if (option->count() > 0 && other->count() > 0)
+        return UsageError(
+            fmt::format("{} and {} cannot be used together", option->get_name(), other->get_name()),
+            "leave out one of them; " + see_help);
+  return {};
 }
 
 /// Returns true if both the config and another input are standard input, which has one of them.
 bool ReadsTwoFromStandardInput(const CLI::App& app) {
-  const auto is_stream = [](const CLI::Option* option) {
-    return std::ranges::find(option->results(), "-") != option->results().end();
-  };
+  const auto is_stream = [](const CLI::Option* option) { return Contains(option->results(), "-"); };
   const CLI::Option* const config = app.get_option_no_throw("--config");
   return config != nullptr && is_stream(config) &&
          std::ranges::any_of(app.get_options(), [&](const CLI::Option* option) {
@@ -193,24 +173,22 @@ Result<bool> ParseOptions(CLI::App& app, const Command& command,
   } catch (const CLI::CallForHelp&) {
     return false;
   } catch (const CLI::ValidationError& error) {
-    return tl::unexpected(UsageError(error.what(), ""));  // the text has what is expected
+    return UsageError(error.what(), "");  // the text has what is expected
   } catch (const CLI::ParseError& error) {
     // A mistyped option causes other errors, too; it is the one to report.
     for (const std::string& text : app.remaining())
-      if (IsOption(text)) return tl::unexpected(UnknownOption(text, app, see_help));
+      if (IsOption(text)) return UnknownOption(text, app, see_help);
     if (!app.remaining().empty()) {
-      return tl::unexpected(UsageError(
-          fmt::format("'{}' is one argument too many", app.remaining().front()), see_help));
+      return UsageError(fmt::format("'{}' is one argument too many", app.remaining().front()),
+                        see_help);
     }
-    if (std::optional<Error> conflict = Conflict(app, see_help))
-      return tl::unexpected(*std::move(conflict));
-    if (const auto* mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-      return tl::unexpected(UsageError(WordsOf(*mismatch, app), see_help));
-    return tl::unexpected(UsageError(error.what(), see_help));
+    RS_RETURN_IF_ERROR(Conflict(app, see_help));
+    const auto* const mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error);
+    return UsageError(mismatch != nullptr ? WordsOf(*mismatch, app) : error.what(), see_help);
   }
   if (ReadsTwoFromStandardInput(app))
-    return tl::unexpected(UsageError("the input and --config cannot both be standard input",
-                                     "name a file for one of them"));
+    return UsageError("the input and --config cannot both be standard input",
+                      "name a file for one of them");
   return true;
 }
 
@@ -251,37 +229,29 @@ Result<ExitCode> RunBody(const BoundCommand& bound, Console& console) {
   return static_cast<ExitCode>(status);
 }
 
-Result<ExitCode> RunCommand(CommandLine& line, Console& console) {
-  if (line.globals.version) {
-    console.Print(ToolVersion() + "\n");
+Result<ExitCode> RunCommandLine(std::span<const std::string> args, Console& console) {
+  GlobalArgs globals;
+  RS_ASSIGN_OR_RETURN(std::vector<std::string> rest, ParseGlobals(args, globals));
+  console.Configure(globals.console);
+  if (globals.version || globals.help || rest.empty()) {
+    console.Print(globals.version ? ToolVersion() + "\n" : OverviewHelp(console));
     return ExitCode::kClean;
   }
-  if (line.globals.help || line.rest.empty()) {
-    console.Print(OverviewHelp(console));
-    return ExitCode::kClean;
-  }
-  RS_ASSIGN_OR_RETURN(const Command* const command, TakeCommand(line.rest));
-  const BoundCommand bound = BindCommand(*command, line.globals);
-  RS_ASSIGN_OR_RETURN(const bool run, ParseOptions(*bound.app, *command, line.rest));
-  console.Configure(line.globals.console);
-  if (!run) {
-    const bool all = std::ranges::find(line.rest, "--help") != line.rest.end();
-    console.Print(CommandHelp(*command, console, all ? HelpSize::kAll : HelpSize::kScreen));
-    return ExitCode::kClean;
-  }
-  return RunBody(bound, console);
+  RS_ASSIGN_OR_RETURN(const Command* const command, TakeCommand(rest));
+  const BoundCommand bound = BindCommand(*command, globals);
+  RS_ASSIGN_OR_RETURN(const bool run, ParseOptions(*bound.app, *command, rest));
+  console.Configure(globals.console);
+  if (run) return RunBody(bound, console);
+  const HelpSize size = Contains(rest, "--help") ? HelpSize::kAll : HelpSize::kScreen;
+  console.Print(CommandHelp(*command, console, size));
+  return ExitCode::kClean;
 }
 
 }  // namespace
 
 int RunApp(std::span<const std::string> args, Streams& streams) {
   Console console(streams);
-  const auto run = [&]() -> Result<ExitCode> {
-    RS_ASSIGN_OR_RETURN(CommandLine line, ParseGlobals(args));
-    console.Configure(line.globals.console);
-    return RunCommand(line, console);
-  };
-  return StatusOf(RunCatching(run, console), console);
+  return StatusOf(RunCatching([&] { return RunCommandLine(args, console); }, console), console);
 }
 
 }  // namespace ringscope

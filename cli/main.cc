@@ -13,7 +13,6 @@
 #include "cli/app.h"
 #include "core/engine/payload_store.h"
 #include "formats/io/byte_stream.h"
-#include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {

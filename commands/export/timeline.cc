@@ -18,7 +18,6 @@
 #include "core/base/wire.h"
 #include "core/examine/replayed_packets.h"
 #include "core/perfetto/clocks.h"
-#include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/timeline_tracks.h"

@@ -180,7 +180,7 @@ class RowWriter {
  private:
   template <typename T>
   void Value(const T& value) {
-    if constexpr (kIsOptional<T>) {
+    if constexpr (requires { value.has_value(); }) {
       if (value)
         Value(*value);
       else if (part_ == RowPart::kMembers)

@@ -46,7 +46,7 @@ class GraphPicture {
     if (!report_.graphs.empty()) DrawLegend();
     for (const SequenceGraph& graph : report_.graphs) DrawGraph(graph);
     DrawText(report_.ClosingText(), "soft", 14);
-    return svg_.Finish(kInnerWidth + 2 * kMargin, y_ + kMargin, "chunks of " + path, SvgStyle());
+    return svg_.Finish(kInnerWidth + 2 * kMargin, y_ + kMargin, "chunks of " + path);
   }
 
  private:

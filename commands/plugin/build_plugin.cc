@@ -20,7 +20,6 @@
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {

@@ -25,7 +25,6 @@
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
-#include "formats/io/descriptor_io.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {

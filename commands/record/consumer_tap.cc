@@ -68,7 +68,9 @@ class ConsumerTap : public Tap {
   Status OnRequest(ipc::MethodName method, const ipc::InvokeMethod& invoke, PassingFrame&& frame,
                    FrameSocket& service) override {
     using enum ipc::MethodName;
-    if (method == kEnableTracing && !ipc::IsAttachNotification(invoke.args))
+    // One that only waits for the end of an attached session begins none.
+    if (method == kEnableTracing &&
+        wire::NumberIn(invoke.args, proto::EnableTracingRequest::kAttachNotificationOnly) == 0)
       RS_RETURN_IF_ERROR(OnEnableTracing(invoke, frame));
     if (method == kStartTracing && session_) recording_.buffers.MarkStarted(*session_);
     if (method == kReadBuffers) {
@@ -208,7 +210,7 @@ class ConsumerTap : public Tap {
     Invoke(ipc::MethodName::kGetTraceStats, {}, /*drop_reply=*/false, service);
   }
   void OnTraceStats(Bytes reply) {
-    const std::vector<BufferStats> buffers = ReadTraceStats(ipc::FieldBytes(reply, 1));
+    const std::vector<BufferStats> buffers = ReadTraceStats(wire::BytesIn(reply, 1));
     for (uint32_t index = 0; index < buffers.size(); ++index) {
       const BufferStats& stats = buffers[index];
       const uint64_t all = stats.chunks_written + stats.chunks_rewritten + stats.chunks_discarded;
@@ -221,7 +223,7 @@ class ConsumerTap : public Tap {
     }
   }
   Status OnEnableTracing(const ipc::InvokeMethod& invoke, const PassingFrame& frame) {
-    const Bytes config = ipc::TraceConfigOf(invoke.args);
+    const Bytes config = wire::BytesIn(invoke.args, proto::EnableTracingRequest::kTraceConfig);
     const TraceConfigFacts facts = ReadTraceConfigFacts(config);
     if (!facts.is_well_formed)
       return Fail(ErrorCode::kCorrupt, "sent a trace config that is not well-formed protobuf");
@@ -274,7 +276,7 @@ class ConsumerTap : public Tap {
   void OnAttachReply(Bytes reply) {
     session_ = recording_.buffers.Attach(attach_key_);
     if (!session_) {  // it was detached before the recording began
-      const Bytes config = ipc::FieldBytes(reply, 1);
+      const Bytes config = wire::BytesIn(reply, 1);
       if (config.empty()) return;
       BeginSession(ReadTraceConfigFacts(config), config);
       recording_.log.MarkInexact({.reason = InexactReason::kStart,

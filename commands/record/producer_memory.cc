@@ -12,7 +12,7 @@
 
 #include "core/perfetto/fields.h"
 #include "core/perfetto/memory_picture.h"
-#include "formats/io/descriptor_io.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 namespace {

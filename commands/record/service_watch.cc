@@ -13,7 +13,7 @@
 #include "core/log/service_reads.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
-#include "formats/io/descriptor_io.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 namespace {

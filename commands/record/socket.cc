@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "formats/io/descriptor_io.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 namespace {

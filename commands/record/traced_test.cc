@@ -38,8 +38,8 @@ TEST(RecordTraced, ReplayEqualsTheTraceItWrote) {
   {
     auto consumer = Consumer::Connect(run.consumer_listen()).value();
     const std::string args = EnableTracingArgs(FillPolicy::kRingBuffer);
-    ASSERT_TRUE(
-        consumer.EnableTracing(std::string(wire::AsText(ipc::TraceConfigOf(wire::AsBytes(args))))));
+    ASSERT_TRUE(consumer.EnableTracing(std::string(wire::AsText(
+        wire::BytesIn(wire::AsBytes(args), proto::EnableTracingRequest::kTraceConfig)))));
 
     FakeProducer producer(run.listen(), "p");
     ASSERT_TRUE(producer.Connect());

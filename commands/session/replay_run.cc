@@ -66,7 +66,7 @@ void AddReplayOptions(CLI::App& app, ReplayChoices& choices, const ReplayOptionN
       RS_ASSIGN_OR_RETURN(value, parse(split.value));
       return {};
     };
-    AddTakenList(app, name, take, type, description);
+    AddTaken(app, name, take, type, description, Need::kRepeated);
   };
   InGroup(app, names.group);
   choices.session.find_engine = EnginesAndPlugins();

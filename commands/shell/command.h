@@ -11,7 +11,6 @@
 #include "commands/shell/console.h"
 #include "core/base/result.h"
 #include "formats/io/output_file.h"
-#include "formats/io/tool_version.h"
 
 // CLI11's types, for headers: <CLI/CLI.hpp> takes seconds to compile wherever it is included.
 namespace CLI {

@@ -17,12 +17,13 @@ constexpr size_t kFewestColumns = 20;  // that messages are broken for
 constexpr size_t kMessageIndent = 2;   // of their further lines
 
 constexpr size_t kFlushBytes = 64 * 1024;
-constexpr const char* kRed = "\x1b[1;31m";
-constexpr const char* kGreen = "\x1b[1;32m";
-constexpr const char* kYellow = "\x1b[1;33m";
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kReset = "\x1b[0m";
 const std::string kClearLine = "\r\x1b[K";
+
+/// Returns text in a style of a terminal.
+std::string InStyle(TextStyle style, std::string_view text) {
+  constexpr const char* kCodes[] = {"", "\x1b[1m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[1;31m"};
+  return fmt::format("{}{}\x1b[0m", kCodes[static_cast<size_t>(style)], text);
+}
 
 }  // namespace
 
@@ -70,15 +71,11 @@ bool Console::UsesColor(const OutputStream& stream) const {
 }
 
 std::string Console::Styled(TextStyle style, std::string_view text) const {
-  if (style == TextStyle::kPlain || !UsesColor(streams_.out)) return std::string(text);
-  const char* code = kBold;
-  if (style == TextStyle::kGood) code = kGreen;
-  if (style == TextStyle::kWarning) code = kYellow;
-  if (style == TextStyle::kLoss) code = kRed;
-  return fmt::format("{}{}{}", code, text, kReset);
+  const bool is_plain = style == TextStyle::kPlain || !UsesColor(streams_.out);
+  return is_plain ? std::string(text) : InStyle(style, text);
 }
 
-void Console::WriteMessage(std::string_view kind, const char* color, std::string_view text) {
+void Console::WriteMessage(std::string_view kind, TextStyle style, std::string_view text) {
   // Results first: a terminal shows both streams, and a message belongs after its result.
   static_cast<void>(Flush());
   ShowProgressLine("");
@@ -91,15 +88,15 @@ void Console::WriteMessage(std::string_view kind, const char* color, std::string
       columns >= kFewestColumns)
     line = Wrap(line, "", kMessageIndent, columns - 1);
   if (!kind.empty() && UsesColor(streams_.err))
-    line.replace(kTool.size(), kind.size() + 1, fmt::format("{}{}:{}", color, kind, kReset));
+    line.replace(kTool.size(), kind.size() + 1, InStyle(style, fmt::format("{}:", kind)));
   line += '\n';
   static_cast<void>(streams_.err.Write(line));  // there is no better place to report to
 }
 
-void Console::PrintError(std::string_view text) { WriteMessage("error", kRed, text); }
-void Console::Warn(std::string_view text) { WriteMessage("warning", kYellow, text); }
+void Console::PrintError(std::string_view text) { WriteMessage("error", TextStyle::kLoss, text); }
+void Console::Warn(std::string_view text) { WriteMessage("warning", TextStyle::kWarning, text); }
 void Console::Say(std::string_view text) {
-  if (!options_.quiet) WriteMessage("", "", text);
+  if (!options_.quiet) WriteMessage("", TextStyle::kPlain, text);
 }
 
 void Console::ShowProgressLine(std::string_view line) {

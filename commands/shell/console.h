@@ -27,7 +27,6 @@ class OutputStream : public ByteSink {
   virtual bool reader_gone() const { return false; }
 };
 
-/// Keeps all that is written to it.
 class KeptText : public OutputStream {
  public:
   using ByteSink::Write;
@@ -92,15 +91,14 @@ class Console : public ByteSink {
   /// Writes out what is pending; the first error of standard output so far.
   Status Flush();
 
-  /// "ringscope: error: ..." with the hint on the same line.
+  /// "ringscope: error: ..."
   void PrintError(std::string_view text);
   void Warn(std::string_view text);
   /// A message that is no result, such as what was written where. Not with --quiet.
   void Say(std::string_view text);
-  /// `text` in bold, if standard output takes colours.
-  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// `text` in a style, if standard output takes colours.
   std::string Styled(TextStyle style, std::string_view text) const;
+  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
 
   Streams& streams() { return streams_; }
   bool out_is_terminal() const { return streams_.out.is_terminal(); }
@@ -116,7 +114,7 @@ class Console : public ByteSink {
 
  private:
   bool UsesColor(const OutputStream& stream) const;
-  void WriteMessage(std::string_view kind, const char* color, std::string_view text);
+  void WriteMessage(std::string_view kind, TextStyle style, std::string_view text);
 
   Streams& streams_;
   ConsoleOptions options_;

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -13,15 +15,6 @@
 namespace ringscope {
 namespace {
 
-/// "; not with --a or --b", or nothing.
-/// @param between two names: " or "
-std::string Others(const char* words, const char* between, const std::set<CLI::Option*>& options) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : options) names.push_back(option->get_name());
-  std::sort(names.begin(), names.end());
-  return names.empty() ? "" : fmt::format("; {} {}", words, fmt::join(names, between));
-}
-
 OptionInfo InfoOf(const CLI::Option& option) {
   OptionInfo info;
   if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
@@ -29,8 +22,10 @@ OptionInfo InfoOf(const CLI::Option& option) {
   if (option.get_items_expected_max() > 0) info.type = option.get_type_name();
   const std::string choices = option.get_default_str();
   if (!choices.empty()) info.choices = CLI::detail::split(choices, '|');
-  info.description = option.get_description() + Others("needs", " and ", option.get_needs()) +
-                     Others("not with", " or ", option.get_excludes());
+  std::set<std::string> others;
+  for (const CLI::Option* other : option.get_excludes()) others.insert(other->get_name());
+  info.description = option.get_description();
+  if (!others.empty()) info.description += fmt::format("; not with {}", fmt::join(others, " or "));
   info.group = option.get_group();
   info.required = option.get_required();
   info.repeated = option.get_items_expected_max() > 1;
@@ -40,33 +35,36 @@ OptionInfo InfoOf(const CLI::Option& option) {
 /// The options that are shown, those of a group together.
 std::vector<OptionInfo> InfosOf(const CLI::App& app) {
   std::vector<OptionInfo> infos;
-  std::vector<std::string> groups;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
-    infos.push_back(InfoOf(*option));
-    const std::string& group = infos.back().group;
-    if (group != kGlobalGroup && std::find(groups.begin(), groups.end(), group) == groups.end())
-      groups.push_back(group);
+    OptionInfo info = InfoOf(*option);
+    const auto of_group = [&](const OptionInfo& other) { return other.group == info.group; };
+    auto end = std::find_if(infos.rbegin(), infos.rend(), of_group).base();
+    // A group's first option is before the global ones.
+    if (end == infos.begin()) end = std::ranges::find(infos, kGlobalGroup, &OptionInfo::group);
+    infos.insert(end, std::move(info));
   }
-  const auto rank = [&](const OptionInfo& info) {
-    return std::find(groups.begin(), groups.end(), info.group) - groups.begin();
-  };
-  std::stable_sort(infos.begin(), infos.end(),
-                   [&](const OptionInfo& a, const OptionInfo& b) { return rank(a) < rank(b); });
   return infos;
 }
 
 constexpr size_t kOptionColumn = 6;
 
-/// Meanings of the exit statuses that all commands share.
-constexpr std::pair<int, const char*> kStatuses[] = {
-    {0, "Done, and nothing was found that needs attention."},
-    {1, "Failed. The message says where, what was expected, and what to do."},
-    {2, "The command line asks for something that is not possible."},
-    {3,
-     "Done, with a finding: a loss, a difference, damage that was skipped. --fail-on and the "
-     "limits of FILE, doctor and gaps move this line."},
-};
+/// Meanings of the exit statuses, by their number, that all commands share.
+constexpr const char* kStatuses[] = {
+    "Done, and nothing was found that needs attention.",
+    "Failed. The message says where, what was expected, and what to do.",
+    "The command line asks for something that is not possible.",
+    ("Done, with a finding: a loss, a difference, damage that was skipped. --fail-on and the "
+     "limits of FILE, doctor and gaps move this line.")};
+
+/// @param meanings by the statuses' number; nullptr: the status is not used
+std::string StatusesText(std::span<const char* const> meanings) {
+  std::string text;
+  for (size_t status = 0; status < meanings.size(); ++status)
+    if (meanings[status] != nullptr)
+      text += Wrap(meanings[status], fmt::format("  {}  ", status)) + "\n";
+  return text;
+}
 
 std::string OptionText(const OptionInfo& option, const Console& console) {
   return fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
@@ -88,16 +86,6 @@ std::string OptionLine(const OptionInfo& option) {
 }
 
 bool IsOfReplays(const OptionInfo& option) { return option.group.starts_with(kReplayGroup); }
-
-/// @param most examples
-std::string ExamplesText(const Command& command, const Console& console, size_t most) {
-  if (command.examples.empty()) return "";
-  std::string text = "\n" + console.Bold("Examples:") + "\n";
-  for (const Example& example :
-       std::span(command.examples).first(std::min(most, command.examples.size())))
-    text += fmt::format("  {}\n{}\n", example.command, Wrap(example.what, kOptionColumn));
-  return text;
-}
 
 struct HelpArgs {
   std::string topic;  // empty: the overview
@@ -135,8 +123,7 @@ bool PrintTopic(const std::string& topic, Console& console) {
     found = true;
   }
   if (topic == "exit") {
-    for (const auto& [status, meaning] : kStatuses)
-      console.Print(Wrap(meaning, fmt::format("  {}  ", status)) + "\n");
+    console.Print(StatusesText(kStatuses));
     found = true;
   }
   return found;
@@ -198,7 +185,10 @@ std::string CommandHelp(const Command& command, const Console& console, HelpSize
   std::string text =
       fmt::format("Usage: {}\n\n{}\n", UsageLine(command),
                   Wrap(all ? command.description : std::string(command.summary) + ".", 0));
-  text += ExamplesText(command, console, all ? command.examples.size() : kExamplesShown);
+  if (!command.examples.empty()) text += "\n" + console.Bold("Examples:") + "\n";
+  for (size_t i = 0; i < command.examples.size() && (all || i < kExamplesShown); ++i)
+    text += fmt::format("  {}\n{}\n", command.examples[i].command,
+                        Wrap(command.examples[i].what, kOptionColumn));
   std::string group, of_replays;
   for (const OptionInfo& option : OptionsOf(command)) {
     if (IsOfReplays(option)) {
@@ -215,10 +205,9 @@ std::string CommandHelp(const Command& command, const Console& console, HelpSize
     text += fmt::format("\n{}:\n{}\n      'ringscope help replay-options' explains them\n",
                         console.Bold("Replay options"), Wrap(of_replays, 2));
   if (!all) return text + fmt::format("\n'ringscope {} --help' explains all.\n", command.name);
-  text += "\n" + console.Bold("Exit status:") + "\n";
-  for (const auto& [status, meaning] : MeaningsOf(command))
-    text += Wrap(meaning, fmt::format("  {}  ", status)) + "\n";
-  return text;
+  const ExitMeanings& exits = command.exits;
+  return text + "\n" + console.Bold("Exit status:") + "\n" +
+         StatusesText(std::array{exits.clean, exits.failed, exits.usage, exits.notice});
 }
 
 std::string OverviewHelp(const Console& console) {

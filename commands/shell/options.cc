@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <filesystem>
 
+#include "core/base/lookup.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/archive.h"
 #include "formats/inputs/open_log.h"
@@ -17,13 +17,11 @@
 namespace ringscope {
 namespace {
 
-/// Turns a refused value into CLI11's error, which names the option. It is caught where the command
-/// line is parsed.
-[[noreturn]] void ThrowBadValue(const std::string& option, const Error& error) {
-  // "-o,--output" is called by its last, long name.
-  const size_t comma = option.rfind(',');
-  const std::string name = comma == std::string::npos ? option : option.substr(comma + 1);
-  throw CLI::ValidationError(name, error.ToString());
+/// Returns a parser that takes one of these words.
+auto ParseOneOf(const std::vector<std::string>& choices) {
+  return [choices](std::string_view text) {
+    return ParseChoice(text, choices, "value", Joined(choices));
+  };
 }
 
 const char* TypeOf(Traces traces) {
@@ -56,15 +54,13 @@ auto ParseFromOne(const char* what) {
 /// Standard output in an OutputFile's place.
 class ResultsFile : public OutputFile {
  public:
-  explicit ResultsFile(Console& console) : console_(console) {}
+  explicit ResultsFile(Console& console) : OutputFile(-1, "-", {}), console_(console) {}
   using ByteSink::Write;
   Status Write(Bytes bytes) override { return console_.Write(bytes); }
   Status Commit() override { return console_.Flush(); }
-  const std::string& path() const override { return path_; }
 
  private:
   Console& console_;
-  const std::string path_ = "-";
 };
 
 /// @param found the traces and logs in a folder or an archive
@@ -125,34 +121,25 @@ void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange
 
 void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
               const std::string& description, Need need) {
-  const auto taken = [take = std::move(take), names](const std::string& text) {
-    if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
-  };
-  app.add_option_function<std::string>(names, taken, description)
-      ->type_name(type.shown)
-      ->default_str(Joined(type.choices, "|"))  // which OptionInfo has; a default is not used
-      ->required(need == Need::kRequired);
-}
-
-void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
-                  const std::string& description) {
-  const auto taken = [take = std::move(take), names](const std::vector<std::string>& texts) {
+  const std::string name = names.substr(names.rfind(',') + 1);  // the last one is the long one
+  const CLI::callback_t taken = [take = std::move(take), name](const CLI::results_t& texts) {
+    // CLI11's error is caught where the command line is parsed.
     for (const std::string& text : texts)
-      if (const Status status = take(text); !status) ThrowBadValue(names, status.error());
+      if (const Status status = take(text); !status)
+        throw CLI::ValidationError(name, status.error().ToString());
+    return true;
   };
-  app.add_option_function<std::vector<std::string>>(names, taken, description)
-      ->type_name(type.shown)
-      ->default_str(Joined(type.choices, "|"))  // which OptionInfo has; a default is not used
-      ->allow_extra_args(false);
+  CLI::Option* const option =
+      app.add_option(names, taken, description)
+          ->type_name(type.shown)
+          ->default_str(Joined(type.choices, "|"))  // which OptionInfo has; a default is not used
+          ->required(need == Need::kRequired);
+  if (need == Need::kRepeated) option->expected(1, -1);  // at most: any number
 }
 
 void AddChoice(CLI::App& app, const std::string& names, std::string& target,
                const std::vector<std::string>& choices, const std::string& description, Need need) {
-  const auto take = [&target, choices](const std::string& text) -> Status {
-    RS_ASSIGN_OR_RETURN(target, ParseChoice(text, choices, "value", Joined(choices)));
-    return {};
-  };
-  AddTaken(app, names, take, ValueType(choices), description, need);
+  AddParsed(app, names, target, ParseOneOf(choices), ValueType(choices), description, need);
 }
 
 template <typename Target>
@@ -160,8 +147,8 @@ void AddFormat(CLI::App& app, Target& target, const std::vector<Format>& formats
                const std::string& description) {
   std::vector<std::string> names;
   for (const Format format : formats) names.emplace_back(Name(format));
-  const auto parse = [names](std::string_view text) -> Result<Format> {
-    RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, names, "value", Joined(names)));
+  const auto parse = [one_of = ParseOneOf(names)](std::string_view text) -> Result<Format> {
+    RS_ASSIGN_OR_RETURN(const std::string name, one_of(text));
     return *FromName<Format>(name);
   };
   AddParsed(app, "--format", target, parse, ValueType(names), description);
@@ -201,10 +188,11 @@ void AddSelection(CLI::App& app, LogSelection& selection, const std::string& wha
     sequence ? selection.sequences.push_back(*sequence) : of_trace->push_back(text);
     return {};
   };
-  AddTakenList(app, "--seq", take_sequence, "PRODUCER:WRITER",
-               of_trace == nullptr ? "Only this sequence; may be repeated"
-                                   : "Only this sequence; of a trace its id, or a part of its "
-                                     "title, like a process; may be repeated");
+  AddTaken(app, "--seq", take_sequence, "PRODUCER:WRITER",
+           of_trace == nullptr ? "Only this sequence; may be repeated"
+                               : "Only this sequence; of a trace its id, or a part of its title, "
+                                 "like a process; may be repeated",
+           Need::kRepeated);
   AddParsedList(app, "--buffer", selection.buffers, ParseBuffer, "BUFFER",
                 "Only this buffer, like buffers[1], or 1 by its id in the log; may be repeated");
   // The options come in any order: the later one is checked against the other.
@@ -255,8 +243,7 @@ Status CheckOutputName(const std::string& path, const char* what,
       ".csv", ".db",  ".dot",     ".gif", ".htm",    ".html", ".jpeg",  ".jpg", ".json",
       ".md",  ".pdf", ".pftrace", ".png", ".sqlite", ".svg",  ".tblog", ".txt", ".zip"};
   const std::string name = std::filesystem::path(path).extension().string();
-  if (std::ranges::find(own, name) != own.end() || std::ranges::find(kKnown, name) == kKnown.end())
-    return {};
+  if (Contains(own, name) || !Contains(kKnown, name)) return {};
   return Fail(
       ErrorCode::kUsage,
       fmt::format("the output is {}, but '{}' is the extension of another format", what, name),

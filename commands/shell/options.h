@@ -20,8 +20,6 @@
 
 namespace ringscope {
 
-// Options as the commands declare them.
-
 /// Types of values that name a file.
 inline constexpr const char* kFileType = "FILE";
 inline constexpr const char* kLogType = "LOG";
@@ -36,11 +34,11 @@ inline constexpr const char* kGlobalGroup = "Global options";
 /// Puts the options that are added from here on under a heading.
 void InGroup(CLI::App& app, const std::string& heading);
 
-// Rules between options that are already added, each by its long name or a positional's name.
-/// `option` cannot be used with any of `others`.
+/// `option` cannot be used with any of `others`: all are added, and by long or positional names.
 void Exclude(CLI::App& app, const std::string& option, std::initializer_list<const char*> others);
 
-enum class Need : uint8_t { kOptional, kRequired };
+/// An option is given at most once, must be given, or is given any number of times.
+enum class Need : uint8_t { kOptional, kRequired, kRepeated };
 
 // Options and positional arguments, by their names: "-o,--output", or "LOG".
 void AddFlag(CLI::App& app, const std::string& names, bool& target, const std::string& description);
@@ -51,20 +49,15 @@ void AddTexts(CLI::App& app, const std::string& names, std::vector<std::string>&
               const std::string& type, const std::string& description, Need need = Need::kOptional,
               int most = 0);
 struct NumberRange {
-  int first = 0;
-  int last = 0;
+  int first = 0, last = 0;
 };
 void AddNumber(CLI::App& app, const std::string& names, int& target, NumberRange range,
                const std::string& type, const std::string& description);
 
 /// Takes a value as it is on the command line, or returns why it is refused.
 using TakeValue = std::function<Status(const std::string& text)>;
-
 void AddTaken(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
               const std::string& description, Need need = Need::kOptional);
-/// Adds an option that may be given several times; each use takes one value.
-void AddTakenList(CLI::App& app, const std::string& names, TakeValue take, const ValueType& type,
-                  const std::string& description);
 
 /// An option whose value `parse` (string_view to Result<T>) reads into `target`, T or optional<T>.
 template <typename Target, typename Parse>
@@ -77,7 +70,7 @@ void AddParsed(CLI::App& app, const std::string& names, Target& target, Parse pa
   AddTaken(app, names, take, type, description, need);
 }
 
-/// Adds an option that may be given several times; each use takes one value.
+/// An option that may be given several times; each use takes one value.
 template <typename T, typename Parse>
 void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targets, Parse parse,
                    const ValueType& type, const std::string& description) {
@@ -86,7 +79,7 @@ void AddParsedList(CLI::App& app, const std::string& names, std::vector<T>& targ
     targets.push_back(std::move(value));
     return {};
   };
-  AddTakenList(app, names, take, type, description);
+  AddTaken(app, names, take, type, description, Need::kRepeated);
 }
 
 /// An option whose comma-separated values, each read by `parse` (string_view to Result<T>), are
@@ -101,7 +94,7 @@ void AddCommaList(CLI::App& app, const std::string& names, std::vector<T>& targe
       return {};
     });
   };
-  AddTakenList(app, names, take, type, description);
+  AddTaken(app, names, take, type, description, Need::kRepeated);
 }
 
 /// An option with a fixed set of values; help and completions list them.
@@ -119,18 +112,15 @@ void AddForce(CLI::App& app, bool& target);
 enum class Traces { kExamined, kTaken, kRefused };
 /// The one log that a command reads, below "Input".
 void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kRefused);
-/// The logs that a command reads, one after the other.
-/// @param most 0: any number
+/// The logs that a command reads, one after the other. @param most 0: any number
 void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kRefused,
              int most = 0);
-/// --seq, --buffer, --from and --to, below "Filter".
-/// @param what is selected by time: "records"
+/// --seq, --buffer, --from and --to, below "Filter". @param what is selected by time: "records"
 /// @param of_trace gets what names no sequence of a log; nullptr: that is an error
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what,
                   std::vector<std::string>* of_trace = nullptr);
-/// --session, below "Input".
+/// --session and --clone, below "Input".
 void AddSession(CLI::App& app, std::optional<uint64_t>& target);
-/// --clone, below "Input".
 void AddClone(CLI::App& app, std::optional<uint64_t>& target);
 
 /// Opens a file that a command line names, or for "-" the run's standard input. A named pipe is
@@ -154,13 +144,10 @@ struct ConfigFile {
   std::string bytes;  // the TraceConfig message
 };
 
-/// @param path "-": standard input
 Result<ConfigFile> ReadConfigFile(Context& context, const std::string& path);
 Result<ConfigFile> ReadConfigFile(std::unique_ptr<ByteSource> source);
 
-/// A command's output, as text or JSON.
 inline constexpr OutputKind kReportOutput = {"a report", true};
-
 /// A file that appears once it is whole, or for "-" the run's standard output, which is no terminal
 /// if the output is not text.
 /// @param force it may replace any file but an input; else see Replace::kOwn

@@ -32,29 +32,22 @@ void AddGlobalOptions(CLI::App& app, GlobalArgs& args) {
           "Print no progress and no messages; warnings and errors are still printed");
 }
 
-/// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
-std::vector<std::string> FixedValues(const OptionInfo& option) {
-  if (option.type == "TOPIC") return HelpTopics();
-  if (option.type == "COUNTER") {
-    std::vector<std::string> counters;
-    for (const StatField& field : kStatFields) counters.emplace_back(field.name);
-    return counters;
-  }
-  if (option.type == "RULE") {
-    std::vector<std::string> rules;
-    for (const Rule& rule : DoctorRules()) rules.emplace_back(rule.id);
-    return rules;
-  }
-  if (!option.type.ends_with("ENGINE")) return option.choices;
-  std::vector<std::string> names = {kDefaultEngine};
-  for (const EngineInfo& engine : Engines()) names.emplace_back(engine.name);
+template <typename List, typename Member>
+std::vector<std::string> NamesOf(const List& list, Member name) {
+  std::vector<std::string> names;
+  for (const auto& element : list) names.emplace_back(element.*name);
   return names;
 }
 
-void AddIfBegun(std::string_view typed, const std::string& word, Completion& completion,
-                const std::string& description = "") {
-  if (!word.empty() && word.starts_with(typed))
-    completion.candidates.push_back({word, description});
+/// The fixed values of an option or argument: choices, engines, commands. Empty: there are none.
+std::vector<std::string> FixedValues(const OptionInfo& option) {
+  if (option.type == "TOPIC") return HelpTopics();
+  if (option.type == "COUNTER") return NamesOf(kStatFields, &StatField::name);
+  if (option.type == "RULE") return NamesOf(DoctorRules(), &Rule::id);
+  if (!option.type.ends_with("ENGINE")) return option.choices;
+  std::vector<std::string> names = NamesOf(Engines(), &EngineInfo::name);
+  names.insert(names.begin(), kDefaultEngine);
+  return names;
 }
 
 struct CompletionsArgs {
@@ -83,12 +76,7 @@ void SetUpComplete(CLI::App& app, CompleteArgs& args) {
 }
 
 Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
-  const Completion completion = Complete(args.words);
-  for (const Candidate& candidate : completion.candidates) {
-    const char* const tab = candidate.description.empty() ? "" : "\t";
-    context.console.Print(candidate.word + tab + candidate.description + "\n");
-  }
-  if (completion.files) context.console.Print(":files\n");
+  for (const std::string& line : Complete(args.words)) context.console.Print(line + "\n");
   return ExitCode::kClean;
 }
 
@@ -125,25 +113,13 @@ const Command* FindCommand(std::string_view name) {
   return name == complete.name ? &complete : nullptr;
 }
 
-std::vector<std::string> CommandNames() {
-  std::vector<std::string> names;
-  for (const Command& command : Commands()) names.emplace_back(command.name);
-  return names;
-}
+std::vector<std::string> CommandNames() { return NamesOf(Commands(), &Command::name); }
 
 Error UnknownCommand(std::string_view name) {
   return {ErrorCode::kUsage,
           fmt::format("there is no command and no file '{}'", name),
           {},
           DidYouMean(name, CommandNames(), "'ringscope help' lists the commands")};
-}
-
-std::vector<std::pair<int, const char*>> MeaningsOf(const Command& command) {
-  const ExitMeanings& exits = command.exits;
-  std::vector<std::pair<int, const char*>> meanings = {
-      {0, exits.clean}, {1, exits.failed}, {2, exits.usage}};
-  if (exits.notice != nullptr) meanings.emplace_back(3, exits.notice);
-  return meanings;
 }
 
 void AddOptionsBeforeCommand(CLI::App& app, GlobalArgs& args) {
@@ -164,33 +140,39 @@ BoundCommand BindCommand(const Command& command, GlobalArgs& globals) {
   return bound;
 }
 
-Completion Complete(std::span<const std::string> words) {
-  Completion completion;
-  if (words.empty()) return completion;
+std::vector<std::string> Complete(std::span<const std::string> words) {
+  std::vector<std::string> lines;
+  if (words.empty()) return lines;
   const std::string& last = words.back();
   const std::string before = words.size() > 1 ? words[words.size() - 2] : "";
+  const auto add = [&](const std::string& word, const std::string& description = "") {
+    if (!word.empty() && word.starts_with(last)) lines.push_back(word + description);
+  };
   const Command* command = nullptr;
   for (const std::string& word : words.first(words.size() - 1))
     if (command == nullptr) command = FindCommand(word);
-  const std::vector<OptionInfo> options =
-      command != nullptr ? OptionsOf(*command) : OptionsBeforeCommand();
   const bool is_name = last.starts_with('-');
-  for (const OptionInfo& option : options) {
-    const bool is_asked = before.starts_with('-') && option.has_value() &&
-                          (before == option.long_name || before == option.short_name);
-    if (is_asked) completion.candidates.clear();
+  bool is_asked = false;  // for an option's value
+  bool files = false;
+  for (const OptionInfo& option :
+       command != nullptr ? OptionsOf(*command) : OptionsBeforeCommand()) {
+    is_asked = before.starts_with('-') && option.has_value() &&
+               (before == option.long_name || before == option.short_name);
+    if (is_asked) lines.clear();
     if (is_asked || (option.is_positional() && !is_name))
-      for (const std::string& value : FixedValues(option)) AddIfBegun(last, value, completion);
-    completion.files = !is_name && completion.candidates.empty();
-    if (is_asked) return completion;
+      for (const std::string& value : FixedValues(option)) add(value);
+    files = !is_name && lines.empty();
+    if (is_asked) break;
     if (!is_name) continue;
-    AddIfBegun(last, option.long_name, completion);
-    AddIfBegun(last, option.short_name, completion);
+    add(option.long_name);
+    add(option.short_name);
   }
-  if (command != nullptr || is_name) return completion;
-  for (const Command& known : Commands()) AddIfBegun(last, known.name, completion, known.summary);
-  completion.files = true;  // ringscope FILE
-  return completion;
+  if (command == nullptr && !is_name && !is_asked) {
+    for (const Command& known : Commands()) add(known.name, fmt::format("\t{}", known.summary));
+    files = true;  // ringscope FILE
+  }
+  if (files) lines.emplace_back(":files");
+  return lines;
 }
 
 Command CompletionsCommand() {

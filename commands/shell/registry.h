@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "commands/shell/command.h"
@@ -23,9 +22,6 @@ std::vector<std::string> CommandNames();
 /// The error for a name that is none: it suggests the nearest one.
 Error UnknownCommand(std::string_view name);
 
-/// Each exit status of a command with its meaning.
-std::vector<std::pair<int, const char*>> MeaningsOf(const Command& command);
-
 /// Options that every command has, and that may precede it.
 struct GlobalArgs {
   ConsoleOptions console;
@@ -41,22 +37,12 @@ struct BoundCommand {
 };
 BoundCommand BindCommand(const Command& command, GlobalArgs& globals);
 
-/// A word that can replace the one that is being typed.
-struct Candidate {
-  std::string word;
-  std::string description;  // may be empty
-};
-
-/// Words that can follow on a command line.
-struct Completion {
-  std::vector<Candidate> candidates;
-  bool files = false;  // names of files, too
-};
-
 /// Completes the last of `words`: a command line without the tool's name, up to the cursor. Knows
 /// the names of commands and options, and fixed values that stand alone. The last word may be
 /// empty.
-Completion Complete(std::span<const std::string> words);
+/// @return a line for each word that can replace the last one: the word, and after a tab its
+///   description, if it has one; ":files" for names of files, too
+std::vector<std::string> Complete(std::span<const std::string> words);
 
 }  // namespace ringscope
 

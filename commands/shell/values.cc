@@ -1,10 +1,10 @@
 #include "commands/shell/values.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 
 namespace ringscope {
@@ -16,22 +16,18 @@ struct Unit {
 };
 
 /// Also followed by "b" or "ib": "kb", "kib".
-constexpr std::array<Unit, 5> kSizeUnits = {{
-    {"", 1},
-    {"k", uint64_t{1} << 10},
-    {"m", uint64_t{1} << 20},
-    {"g", uint64_t{1} << 30},
-    {"t", uint64_t{1} << 40},
-}};
-constexpr std::array<Unit, 7> kTimeUnits = {{
-    {"ns", 1},
-    {"us", 1'000},
-    {"ms", 1'000'000},
-    {"s", 1'000'000'000},
-    {"m", 60'000'000'000},
-    {"min", 60'000'000'000},
-    {"h", 3'600'000'000'000},
-}};
+constexpr Unit kSizeUnits[] = {{"", 1},
+                               {"k", uint64_t{1} << 10},
+                               {"m", uint64_t{1} << 20},
+                               {"g", uint64_t{1} << 30},
+                               {"t", uint64_t{1} << 40}};
+constexpr Unit kTimeUnits[] = {{"ns", 1},
+                               {"us", 1'000},
+                               {"ms", 1'000'000},
+                               {"s", 1'000'000'000},
+                               {"m", 60'000'000'000},
+                               {"min", 60'000'000'000},
+                               {"h", 3'600'000'000'000}};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -43,12 +39,11 @@ std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Uni
   std::string unit_name(text.substr(digits));
   for (char& c : unit_name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (units.data() == kSizeUnits.data() && unit_name.ends_with('b')) {
+  if (units.data() == kSizeUnits && unit_name.ends_with('b')) {
     unit_name.pop_back();
     if (unit_name.size() == 2 && unit_name.back() == 'i') unit_name.pop_back();
   }
-  const auto unit = std::find_if(units.begin(), units.end(),
-                                 [&](const Unit& entry) { return unit_name == entry.name; });
+  const auto unit = std::ranges::find(units, unit_name, &Unit::name);
   if (unit == units.end() || number.empty() || !IsDigit(number.front())) return std::nullopt;
 
   uint64_t whole = 0;
@@ -132,7 +127,7 @@ Result<BufferKey> ParseBuffer(std::string_view text) {
 
 Result<std::string> ParseChoice(std::string_view text, std::span<const std::string> choices,
                                 const char* noun, std::string otherwise) {
-  if (std::ranges::find(choices, text) != choices.end()) return std::string(text);
+  if (Contains(choices, text)) return std::string(text);
   return Fail(ErrorCode::kUsage, fmt::format("there is no {} '{}'", noun, text), {},
               DidYouMean(text, choices, std::move(otherwise)));
 }
@@ -147,13 +142,12 @@ ValueType PolicyType(const std::string& before, const std::string& after) {
 }
 
 Result<FillPolicy> ParsePolicy(std::string_view text) {
-  for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard})
-    if (text == ConfigName(policy)) return policy;
-  const std::vector<std::string> names(kEnumNames<FillPolicy>.begin(),
-                                       kEnumNames<FillPolicy>.end());
-  RS_ASSIGN_OR_RETURN(const std::string name,
-                      ParseChoice(text, names, "fill policy", "ring_buffer or discard"));
-  return *FromName<FillPolicy>(name);
+  std::vector<std::string> names;
+  for (const FillPolicy policy : {FillPolicy::kRingBuffer, FillPolicy::kDiscard}) {
+    if (text == ConfigName(policy) || text == Name(policy)) return policy;
+    names.emplace_back(Name(policy));
+  }
+  return tl::unexpected(ParseChoice(text, names, "fill policy", "ring_buffer or discard").error());
 }
 
 ValueType ReadsType() {

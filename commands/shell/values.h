@@ -19,7 +19,6 @@
 
 namespace ringscope {
 
-/// The error for a mistake on the command line.
 template <typename... Args>
 tl::unexpected<Error> UsageError(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kUsage, fmt::format(format, std::forward<Args>(args)...));
@@ -29,21 +28,15 @@ tl::unexpected<Error> UsageError(fmt::format_string<Args...> format, Args&&... a
 
 /// "65536", "64k", "16MiB", "1.5G": bytes; units are powers of 1024, in either case.
 Result<uint64_t> ParseSize(std::string_view text);
-
-/// The size of a buffer, of at least kLeastBufferBytes.
-Result<uint64_t> ParseBufferSize(std::string_view text);
-/// A trace config states sizes in KiB: no service has a smaller buffer.
-inline constexpr uint64_t kLeastBufferBytes = 1024;
-
 /// A size of at least `least`.
 Result<uint64_t> ParseSizeFrom(std::string_view text, uint64_t least);
-
+/// A trace config states sizes in KiB: no service has a smaller buffer.
+inline constexpr uint64_t kLeastBufferBytes = 1024;
+Result<uint64_t> ParseBufferSize(std::string_view text);
 /// "500ms", "5s", "2m", "1.5h", also "us" and "ns": nanoseconds. A unit is required.
 Result<uint64_t> ParseDuration(std::string_view text);
-
 /// A duration that is not 0.
 Result<uint64_t> ParsePositiveDuration(std::string_view text);
-
 /// A decimal number of at most `max`.
 Result<uint64_t> ParseNumber(std::string_view text, uint64_t max);
 
@@ -57,13 +50,10 @@ inline auto NumberUpTo(uint64_t max) {
 
 /// "2:17"
 Result<SequenceKey> ParseSequence(std::string_view text);
-
-/// A buffer's id.
+/// "buffers[1]", or its id in the log: "1"
 Result<BufferKey> ParseBuffer(std::string_view text);
-
-/// One of these words.
-/// @param noun names what is chosen: "kind"
-/// @param otherwise the hint if no choice is near
+/// One of these words. @param noun names what is chosen: "kind" @param otherwise the hint if no
+/// choice is near
 Result<std::string> ParseChoice(std::string_view text, std::span<const std::string> choices,
                                 const char* noun, std::string otherwise);
 
@@ -88,13 +78,10 @@ Result<FillPolicy> ParsePolicy(std::string_view text);
 
 /// "on" or "off"
 Result<bool> ParseOnOff(std::string_view text);
-
 /// "1.5s" (from the session's start) or "2768013150246" (absolute nanoseconds)
 Result<TimePoint> ParseTimePoint(std::string_view text);
-
 /// "10..20", "10..", "..20", "10"
 Result<RecordRange> ParseRecordRange(std::string_view text);
-
 /// "recorded", "end", "none", "every=5s", "streamed", "streamed=5s", "like=TRACE"
 ValueType ReadsType();
 Result<ReadsChoice> ParseReads(std::string_view text);

@@ -103,8 +103,8 @@ Status Consumer::ReadBuffers(std::string& trace) {
 
 Result<std::string> Consumer::GetTraceStats() {
   RS_ASSIGN_OR_RETURN(const std::string reply, Call("GetTraceStats"));
-  return std::string(wire::AsText(
-      ipc::FieldBytes(wire::AsBytes(reply), proto::GetTraceStatsResponse::kTraceStats)));
+  return std::string(
+      wire::AsText(wire::BytesIn(wire::AsBytes(reply), proto::GetTraceStatsResponse::kTraceStats)));
 }
 
 Status Consumer::FreeBuffers() {

@@ -80,8 +80,9 @@ void ConsumerPort::OnDisconnect() { service_.OnConsumerGone(*this); }
 void ConsumerPort::EnableTracing(ClientRequest& request) {
   UniqueFd file;
   if (!request.fds.empty()) file = std::move(request.fds.front());
-  const std::string error =
-      service_.EnableTracing(this, ipc::TraceConfigOf(request.args), std::move(file));
+  const std::string error = service_.EnableTracing(
+      this, wire::BytesIn(request.args, proto::EnableTracingRequest::kTraceConfig),
+      std::move(file));
   if (!error.empty()) {
     connection_.Reply(request.id,
                       Encode(ipc::EnableTracingReply{.disabled = true, .error = error}));

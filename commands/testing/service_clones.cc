@@ -10,7 +10,7 @@
 #include "commands/record/tap.h"
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
-#include "formats/io/descriptor_io.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope::testing {
 namespace {

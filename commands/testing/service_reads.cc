@@ -9,7 +9,7 @@
 #include "commands/testing/tracing_service.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
-#include "formats/io/descriptor_io.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope::testing {
 namespace {

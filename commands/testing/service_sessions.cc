@@ -45,7 +45,7 @@ Bytes RawSource(const std::string& config, size_t index) {
   wire::FieldReader fields(wire::AsBytes(config));
   while (const auto field = fields.Next())
     if (field->number == proto::TraceConfig::kDataSources && index-- == 0)
-      return ipc::FieldBytes(field->bytes, proto::TraceConfig::DataSource::kConfig);
+      return wire::BytesIn(field->bytes, proto::TraceConfig::DataSource::kConfig);
   return {};
 }
 
@@ -312,8 +312,8 @@ void TracingService::ArmSnapshots(TracingSession& session) {
 }
 
 void TracingService::ArmStateClear(TracingSession& session) {
-  const Bytes config = ipc::FieldBytes(wire::AsBytes(session.raw_config),
-                                       proto::TraceConfig::kIncrementalStateConfig);
+  const Bytes config =
+      wire::BytesIn(wire::AsBytes(session.raw_config), proto::TraceConfig::kIncrementalStateConfig);
   uint64_t period = 0;
   wire::FieldReader fields(config);
   while (const auto field = fields.Next())

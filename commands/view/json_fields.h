@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -28,8 +29,8 @@ inline Json JsonDocument(std::string_view name) {
 //     io("x", point.x, "name", point.name);
 //   }
 //
-// Members are numbers, text, ids, enums, such structs, and optionals and vectors of these, or are
-// computed of them. An empty optional is null.
+// Members are numbers, text, ids, enums, such structs, or variants, optionals, lists and maps of
+// these, or are computed of them. An empty optional is null; a map from names is an object.
 
 template <typename T>
 Json FieldsToJson(const T& value);
@@ -87,15 +88,6 @@ inline void ListFields(JsonFieldWriter& io, const ConfigChange& change) {
 }
 
 template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool kIsVector = false;
-template <typename T>
-inline constexpr bool kIsVector<std::vector<T>> = true;
-
-template <typename T>
 Json FieldsToJson(const T& value) {
   if constexpr (NamedEnum<T>) {
     return Name(value);
@@ -103,14 +95,20 @@ Json FieldsToJson(const T& value) {
     return static_cast<std::underlying_type_t<T>>(value);
   } else if constexpr (std::same_as<T, SequenceKey> || std::same_as<T, ChunkName>) {
     return ToString(value);
-  } else if constexpr (kIsOptional<T>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>) {
+    return value;
+  } else if constexpr (requires { value.has_value(); }) {  // an optional
     return value ? FieldsToJson(*value) : Json();
-  } else if constexpr (kIsVector<T>) {
+  } else if constexpr (requires { value.valueless_by_exception(); }) {  // a variant
+    return std::visit([](const auto& held) { return FieldsToJson(held); }, value);
+  } else if constexpr (requires { value.find(std::string())->second; }) {  // a map from names
+    Json object = Json::object();
+    for (const auto& [name, element] : value) object[name] = FieldsToJson(element);
+    return object;
+  } else if constexpr (requires { value.get_allocator(); }) {  // a list
     Json array = Json::array();
     for (const auto& element : value) array.push_back(FieldsToJson(element));
     return array;
-  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>) {
-    return value;
   } else {
     JsonFieldWriter writer;
     ListFields(writer, value);

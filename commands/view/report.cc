@@ -28,20 +28,6 @@ std::string NameOf(const StageProcess& process) {
 
 }  // namespace
 
-Report::Inner::Inner(Report& report, std::string_view key, bool is_item)
-    : report_(report),
-      key_(key),
-      is_item_(is_item),
-      outer_(std::exchange(report.data_, Json::object())) {}
-
-Report::Inner::~Inner() {
-  if (is_item_)
-    outer_[key_].push_back(std::move(report_.data_));
-  else
-    outer_[key_] = std::move(report_.data_);
-  report_.data_ = std::move(outer_);
-}
-
 Report::Report(Console& console, Format format, std::string_view schema, int indent)
     : console_(console),
       format_(format),
@@ -149,11 +135,8 @@ void Report::Add(std::string_view key, const Table& table, size_t indent) {
 }
 
 Status Report::Finish() {
-  if (!is_json()) return status_;
-  const std::string text = JsonText(data_, indent_) + "\n";
-  if (file_ != nullptr) return file_->Write(text);
-  console_.Print(text);
-  return {};
+  if (is_json()) Write(JsonText(data_, indent_) + "\n");
+  return status_;
 }
 
 std::string HarmText(Harm harm) { return harm == Harm::kDataLoss ? "data loss" : Name(harm); }
@@ -221,14 +204,8 @@ void ListFields(JsonFieldWriter& io, const SequenceStages& sequence) {
 
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts) {
   ListFields(io, accounts.all);
-  io.Object("buffers", [&](JsonFieldWriter& inner) {
-    for (const auto& [name, account] : accounts.buffers) inner(name.c_str(), account);
-  });
-  io.Object("data_sources", [&](JsonFieldWriter& inner) {
-    for (const auto& [name, account] : accounts.sources) inner(name.c_str(), account);
-  });
-  io("processes", std::vector(accounts.processes.begin(), accounts.processes.end()), "sequences",
-     accounts.sequences);
+  io("buffers", accounts.buffers, "data_sources", accounts.sources, "processes", accounts.processes,
+     "sequences", accounts.sequences);
 }
 
 std::string EndedText(const StageCount& at) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "commands/shell/console.h"
@@ -27,13 +28,12 @@ class Report {
   /// Results go to `file`, not to the console. It must outlive the report.
   void WriteTo(ByteSink& file) { file_ = &file; }
 
-  /// Returns true for a format that people read.
+  /// A format that people read.
   bool is_text() const { return format_ == Format::kText || is_markdown(); }
   bool is_json() const { return format_ == Format::kJson; }
-  /// Text in bold, if it goes where there are colours.
-  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
   /// Text in a style, if it goes where there are colours; in Markdown in bold.
   std::string Styled(TextStyle style, std::string_view text) const;
+  std::string Bold(std::string_view text) const { return Styled(TextStyle::kBold, text); }
 
   // For people.
 
@@ -62,7 +62,6 @@ class Report {
   // For programs.
 
   void Data(std::string_view key, Json value);
-  /// Members of an object.
   void Data(Json members);
 
   // For both.
@@ -77,14 +76,12 @@ class Report {
   /// The data that `state` reports becomes an object of the array `key`. @return what it returns
   template <typename State>
   auto AddItem(std::string_view key, State state) {
-    const Inner inner(*this, key, /*is_item=*/true);
-    return state();
+    return Inside(state, [&](Json item) { data_[key].push_back(std::move(item)); });
   }
   /// The data that `state` reports becomes the object `key`.
   template <typename State>
   auto AddObject(std::string_view key, State state) {
-    const Inner inner(*this, key, /*is_item=*/false);
-    return state();
+    return Inside(state, [&](Json object) { data_[key] = std::move(object); });
   }
 
   /// Returns the document, for one that is part of something else. Call it last.
@@ -93,21 +90,23 @@ class Report {
   Status Finish();
 
  private:
-  /// As long as it lives, data goes to an object inside the one before.
-  class Inner {
-   public:
-    Inner(Report& report, std::string_view key, bool is_item);
-    ~Inner();
-    Inner(const Inner&) = delete;
-    Inner& operator=(const Inner&) = delete;
-
-   private:
-    Report& report_;
-    const std::string key_;
-    const bool is_item_;
-    Json outer_;
-  };
-
+  /// Calls `state`, whose data goes to an object that `put` then gets. @return what `state` returns
+  template <typename State, typename Put>
+  auto Inside(State state, Put put) {
+    Json outer = std::exchange(data_, Json::object());
+    const auto end = [&] {
+      outer.swap(data_);
+      put(std::move(outer));
+    };
+    if constexpr (std::is_void_v<decltype(state())>) {
+      state();
+      end();
+    } else {
+      auto result = state();
+      end();
+      return result;
+    }
+  }
   bool is_markdown() const { return format_ == Format::kMarkdown; }
   void Write(std::string_view text);
 
@@ -128,10 +127,6 @@ inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
   io("severity", answer.severity, "headline", answer.headline, "change", answer.change,
      "more_changes", answer.more_changes, "packets", answer.packets, "usable_packets",
      answer.usable, "lines", answer.lines, "figures", answer.figures);
-}
-inline void ListFields(JsonFieldWriter& io, const Figures& figures) {
-  for (const auto& [name, value] : figures)
-    std::visit([&, key = name.c_str()](auto number) { io(key, number); }, value);
 }
 
 void ListFields(JsonFieldWriter& io, const StageCount& stage);

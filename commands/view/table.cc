@@ -27,22 +27,26 @@ size_t LongestLine(std::string_view text, size_t width) {
   return longest;
 }
 
-/// How wide a column is, and how narrow it could be.
-struct ColumnWidth {
-  explicit ColumnWidth(const TextColumn& column) {
-    size_t longest_word = LongestLine(column.title, 0);
-    broken_title = longest_word;
-    for (const std::string* cell : column.cells) {
-      cells = std::max(cells, DisplayWidth(*cell));
-      longest_word = std::max(longest_word, LongestLine(*cell, 0));
+/// A column of a table as text: its title and cells, how wide it is, and how narrow it could be.
+struct TextColumn {
+  TextColumn(const Column& column, const std::vector<std::vector<Cell>>& rows, size_t index)
+      : align(column.align), texts{&column.title} {
+    broken_title = LongestLine(column.title, 0);
+    size_t longest_word = broken_title;
+    for (const std::vector<Cell>& row : rows) {
+      texts.push_back(&row[index].text);
+      cells = std::max(cells, DisplayWidth(row[index].text));
+      longest_word = std::max(longest_word, LongestLine(row[index].text, 0));
     }
-    now = std::max(DisplayWidth(column.title), cells);
+    width = std::max(DisplayWidth(column.title), cells);
     broken_title = std::max(broken_title, cells);
-    least = column.align == Align::kRight ? broken_title : longest_word;
+    least = align == Align::kRight ? broken_title : longest_word;
   }
 
-  size_t cells = 0;  // with all cells in one line
-  size_t now = 0;
+  Align align;
+  std::vector<const std::string*> texts;  // the title, and the cell of each row
+  size_t width = 0;
+  size_t cells = 0;         // the width with all cells in one line
   size_t broken_title = 0;  // with all cells in one line, and a word of the title in each
   size_t least = 0;
 };
@@ -50,98 +54,51 @@ struct ColumnWidth {
 /// Narrows the columns until the table fits, as far as they can be: first those whose title is
 /// wider than their cells, then the widest. A column whose title is broken is no wider than the
 /// title's lines and its cells.
-void Narrow(std::vector<ColumnWidth>& widths, const std::vector<TextColumn>& columns,
-            size_t limit) {
-  size_t sum = kColumnGap * (widths.size() - 1);
-  for (const ColumnWidth& width : widths) sum += width.now;
-  const auto spare = [](const ColumnWidth& width) {
-    return std::pair(width.now - std::min(width.now, width.broken_title),
-                     width.now > width.least ? width.now : 0);
+void Narrow(std::vector<TextColumn>& columns, size_t limit) {
+  size_t sum = 0;
+  for (const TextColumn& column : columns) sum += column.width + kColumnGap;
+  const auto spare = [](const TextColumn& column) {
+    return std::pair(column.width - std::min(column.width, column.broken_title),
+                     column.width > column.least ? column.width : 0);
   };
-  for (; sum > limit; --sum) {
-    ColumnWidth& widest = *std::ranges::max_element(widths, {}, spare);
+  for (; sum > limit + kColumnGap; --sum) {
+    TextColumn& widest = *std::ranges::max_element(columns, {}, spare);
     if (spare(widest) == std::pair<size_t, size_t>()) break;
-    --widest.now;
+    --widest.width;
   }
-  for (size_t i = 0; i < widths.size(); ++i)
-    if (widths[i].now >= widths[i].cells)
-      widths[i].now = std::max(widths[i].cells, LongestLine(columns[i].title, widths[i].now));
+  for (TextColumn& column : columns)
+    if (column.width >= column.cells)
+      column.width = std::max(column.cells, LongestLine(*column.texts[0], column.width));
 }
 
-/// The lines of some columns of a row, or of the titles.
-/// @param texts of the columns; @param at_bottom a text with fewer lines than others is below
-void AddRow(const std::vector<const std::string*>& texts, const std::vector<size_t>& shown,
-            const std::vector<TextColumn>& columns, const std::vector<ColumnWidth>& widths,
-            size_t indent, bool at_bottom, std::vector<std::string>& out) {
+/// The lines of the titles, row 0, or of a row of cells, in some of the columns. A title with fewer
+/// lines than others is below, a cell above.
+std::vector<std::string> RowLines(const std::vector<const TextColumn*>& columns, size_t row,
+                                  size_t indent) {
   std::vector<std::vector<std::string>> cells;
   size_t height = 1;
-  for (const size_t i : shown) {
-    cells.push_back(LinesOf(*texts[i], widths[i].now));
+  for (const TextColumn* column : columns) {
+    cells.push_back(LinesOf(*column->texts[row], column->width));
     height = std::max(height, cells.back().size());
   }
+  std::vector<std::string> lines;
   for (size_t y = 0; y < height; ++y) {
-    std::string line(indent, ' ');
-    for (size_t x = 0; x < shown.size(); ++x) {
-      const size_t above = at_bottom ? height - cells[x].size() : 0;
+    std::string& line = lines.emplace_back(indent, ' ');
+    for (size_t x = 0; x < columns.size(); ++x) {
+      const size_t above = row == 0 ? height - cells[x].size() : 0;
       const bool is_here = y >= above && y - above < cells[x].size();
       const std::string& text = is_here ? cells[x][y - above] : std::string();
-      const size_t width = widths[shown[x]].now;
-      const size_t padding = width - std::min(width, DisplayWidth(text));
-      const bool is_right = columns[shown[x]].align == Align::kRight;
+      const size_t padding = columns[x]->width - std::min(columns[x]->width, DisplayWidth(text));
+      const bool is_right = columns[x]->align == Align::kRight;
       line.append(is_right ? padding : 0, ' ').append(text);
       line.append((is_right ? 0 : padding) + kColumnGap, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out.push_back(std::move(line));
   }
+  return lines;
 }
 
 }  // namespace
-
-std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_t indent,
-                                   size_t width) {
-  if (columns.empty()) return {};
-  const size_t limit = width - std::min(width, indent);
-  std::vector<ColumnWidth> widths(columns.begin(), columns.end());
-  Narrow(widths, columns, limit);
-
-  std::vector<const std::string*> titles;
-  bool has_titles = false;
-  for (const TextColumn& column : columns) {
-    titles.push_back(&column.title);
-    has_titles = has_titles || !column.title.empty();
-  }
-
-  // What names the rows: up to the first column with a title.
-  size_t keys = 0;
-  while (keys + 1 < columns.size() && columns[keys].title.empty()) ++keys;
-  ++keys;
-
-  std::vector<TextBlock> blocks;
-  for (size_t next = 0; next < columns.size();) {
-    std::vector<size_t> shown;
-    size_t sum = 0;
-    for (size_t i = 0; next > 0 && i < keys; ++i) {
-      shown.push_back(i);
-      sum += widths[i].now + (i > 0 ? kColumnGap : 0);
-    }
-    const size_t first = next;
-    for (; next < columns.size(); ++next) {
-      const size_t more = widths[next].now + (shown.empty() ? 0 : kColumnGap);
-      if (next > first && sum + more > limit) break;
-      sum += more;
-      shown.push_back(next);
-    }
-    TextBlock& block = blocks.emplace_back();
-    if (has_titles) AddRow(titles, shown, columns, widths, indent, true, block.titles);
-    std::vector<const std::string*> texts(columns.size());
-    for (size_t row = 0; row < columns[0].cells.size(); ++row) {
-      for (size_t i = 0; i < columns.size(); ++i) texts[i] = columns[i].cells[row];
-      AddRow(texts, shown, columns, widths, indent, false, block.rows);
-    }
-  }
-  return blocks;
-}
 
 Cell CountCell(uint64_t count) { return {WithCommas(count), count}; }
 Cell BytesCell(uint64_t bytes) { return {HumanSize(bytes), bytes}; }
@@ -161,18 +118,34 @@ void Table::AddRow(std::vector<Cell> cells) {
 }
 
 std::string Table::Text(size_t indent, size_t width, const Console* console) const {
+  const size_t limit = width - std::min(width, indent);
   std::vector<TextColumn> columns;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    if (!columns_[i].is_shown) continue;
-    TextColumn& column = columns.emplace_back(TextColumn{columns_[i].title, columns_[i].align, {}});
-    for (const std::vector<Cell>& row : rows_) column.cells.push_back(&row[i].text);
-  }
+  for (size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i].is_shown) columns.emplace_back(columns_[i], rows_, i);
+  Narrow(columns, limit);
+  const auto titled = std::ranges::find_if(
+      columns, [](const TextColumn& column) { return !column.texts[0]->empty(); });
+  // What names the rows: up to the first column with a title.
+  const auto keys = static_cast<size_t>(titled - columns.begin()) + 1;
+
   std::string text;
-  for (const TextBlock& block : LayOutTable(columns, indent, width)) {
+  for (size_t next = 0; next < columns.size();) {
+    std::vector<const TextColumn*> shown;
+    size_t sum = 0;
+    const auto show = [&](const TextColumn& column) {
+      sum += column.width + (shown.empty() ? 0 : kColumnGap);
+      shown.push_back(&column);
+    };
+    for (size_t i = 0; next > 0 && i < keys && i < columns.size(); ++i) show(columns[i]);
+    do {
+      show(columns[next++]);
+    } while (next < columns.size() && sum + kColumnGap + columns[next].width <= limit);
     if (!text.empty()) text += '\n';
-    for (const std::string& line : block.titles)
-      text += (console == nullptr ? line : console->Bold(line)) + "\n";
-    for (const std::string& line : block.rows) text += line + "\n";
+    if (titled != columns.end())
+      for (const std::string& line : RowLines(shown, 0, indent))
+        text += (console == nullptr ? line : console->Bold(line)) + "\n";
+    for (size_t row = 1; row <= rows_.size(); ++row)
+      for (const std::string& line : RowLines(shown, row, indent)) text += line + "\n";
   }
   return text;
 }

@@ -11,26 +11,6 @@ namespace ringscope {
 
 enum class Align { kLeft, kRight };
 
-/// A column of a table as text. All columns have as many cells.
-struct TextColumn {
-  std::string title;
-  Align align = Align::kLeft;
-  std::vector<const std::string*> cells;
-};
-
-/// A table as lines of text, the titles and the rows apart.
-struct TextBlock {
-  std::vector<std::string> titles;  // none, if no column has one
-  std::vector<std::string> rows;
-};
-
-/// Lays columns out side by side, after `indent` spaces, in at most `width` columns of a terminal.
-/// Where they are wider, titles take several lines; then the cells of the widest left-aligned
-/// columns do; then the columns that are too many follow in further blocks, after the columns up to
-/// the first one with a title. Words end at spaces, and between '/' or '+' and a name.
-std::vector<TextBlock> LayOutTable(const std::vector<TextColumn>& columns, size_t indent,
-                                   size_t width);
-
 class Console;
 
 /// A value and how people read it. Plain text is only for people: it has no value.
@@ -43,14 +23,10 @@ struct Cell {
   Json value;
 };
 
-/// "1,234"
-Cell CountCell(uint64_t count);
-/// "64 KiB"
-Cell BytesCell(uint64_t bytes);
-/// "1.130 s"
-Cell DurationCell(uint64_t ns);
-/// "1234": an id, an offset, a place.
-Cell NumberCell(uint64_t number);
+Cell CountCell(uint64_t count);    // "1,234"
+Cell BytesCell(uint64_t bytes);    // "64 KiB"
+Cell DurationCell(uint64_t ns);    // "1.130 s"
+Cell NumberCell(uint64_t number);  // "1234": an id, an offset, a place
 /// Text of unknown origin, made fit for a terminal.
 Cell NameCell(std::string name);
 /// A value that people do not see, or read elsewhere.
@@ -77,7 +53,10 @@ class Table {
 
   /// Writes the table with `indent` spaces in front of each line. Without titles, no title line.
   void Print(Console& console, size_t indent = 0) const;
-  /// The table as text, in lines of at most `width` columns.
+  /// The table as text, after `indent` spaces, in lines of at most `width` columns. Where it is
+  /// wider, titles take several lines; then the cells of the widest left-aligned columns do; then
+  /// the columns that are too many follow in further blocks, after the columns up to the first one
+  /// with a title. Words end at spaces, and between '/' or '+' and a name.
   /// @param console its titles are in bold as there; nullptr if no colours
   std::string Text(size_t indent = 0, size_t width = kTextColumns,
                    const Console* console = nullptr) const;
@@ -98,8 +77,7 @@ std::string MarkdownText(std::string_view text);
 std::string CsvText(const Json& value);
 /// The titles of CSV, and an object as a row of it.
 /// @param columns "TITLE=PATH ...", where a path is like "written.packets"; that alone has the
-/// title
-///   "written_packets". What an object lacks is empty.
+///   title "written_packets". What an object lacks is empty.
 std::string CsvTitles(std::string_view columns);
 std::string CsvRow(std::string_view columns, const Json& object);
 

@@ -13,12 +13,11 @@ namespace ringscope {
 /// A trace's config as text, without the uuid of its session: a new session must not have it.
 std::string ReusableConfig(Bytes config);
 
-/// Returns a config with changes: each changed or added line has its reason in a comment before it.
-/// Returns the config with the changes; the last change of a line counts. @param config in text
-/// format
+/// Returns a config with changes, the last one of a line: each changed or added line has its reason
+/// in a comment before it. @param config in protobuf's text format
 std::string ChangedConfig(std::string_view config, const std::vector<ConfigChange>& changes);
 
-/// Sets ConfigChange::was of the lines that the config has. @param config in protobuf's text format
+/// Sets ConfigChange::was of the lines that the config has.
 void SetPresentValues(std::string_view config, std::vector<ConfigChange>& changes);
 
 }  // namespace ringscope

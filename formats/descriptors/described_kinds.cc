@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -12,20 +13,13 @@
 namespace ringscope {
 namespace {
 
-// Numbers of fields that are needed for each packet; a test compares them with the descriptors.
-enum InternedDataField : uint32_t { kEventCategories = 1, kEventNames = 2 };
-enum InternedField : uint32_t { kIid = 1, kInternedName = 2 };
-enum TrackEventField : uint32_t {
-  kCategoryIids = 3,
-  kEventType = 9,
-  kNameIid = 10,
-  kCategoryText = 22,
-  kEventName = 23,
-};
-enum TrackEventType : uint64_t { kEndOfSlice = 2, kCounter = 4 };
-enum FtraceField : uint32_t { kEvent = 2, kCompactSched = 4 };
-/// Returns true for fields of every FtraceEvent: timestamp, pid, common_flags.
-bool IsOfEveryEvent(uint32_t field) { return field == 1 || field == 2 || field == 5; }
+using proto::TrackEvent;
+
+/// Returns true for fields of every FtraceEvent.
+bool IsOfEveryEvent(uint32_t field) {
+  using Event = proto::FtraceEvent;
+  return field == Event::kTimestamp || field == Event::kPid || field == Event::kCommonFlags;
+}
 
 /// The first number of a list, which may be packed.
 uint64_t FirstOf(const wire::Field& field) {
@@ -50,19 +44,19 @@ struct EventNames {
     const std::optional<wire::Field> field = fields.Next();
     if (!field) break;
     switch (field->number) {
-      case kCategoryIids:
+      case TrackEvent::kCategoryIids:
         if (names.category_iid == 0) names.category_iid = FirstOf(*field);
         break;
-      case kEventType:
+      case TrackEvent::kType:
         names.type = field->value;
         break;
-      case kNameIid:
+      case TrackEvent::kNameIid:
         names.name_iid = field->value;
         break;
-      case kCategoryText:
+      case TrackEvent::kCategories:
         if (names.category.empty()) names.category = wire::AsText(field->bytes);
         break;
-      case kEventName:
+      case TrackEvent::kName:
         names.name = wire::AsText(field->bytes);
         break;
       default:
@@ -82,7 +76,9 @@ uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts
                        Successor(*sequence.chunk) == chunk.chunk;
   sequence.chunk = chunk.chunk;
   if (!follows || facts.clears_state) Clear(sequence);
-  if (facts.has_interned_data) InternAll(sequence, packet);
+  if (facts.has_interned_data)
+    wire::ForEachMessage(packet, proto::TracePacket::kInternedData,
+                         [&](Bytes interned_data) { Intern(sequence, interned_data); });
   if (facts.content == proto::TracePacket::kTrackEvent) return OfTrackEvent(sequence, content);
   if (facts.content == proto::TracePacket::kProcessTree) return OfProcessTree(content);
   return facts.content == proto::TracePacket::kFtraceEvents ? OfFtrace(content) : 0;
@@ -103,24 +99,18 @@ void DescribedKinds::Clear(Sequence& sequence) {
   sequence.kinds.clear();
 }
 
-void DescribedKinds::InternAll(Sequence& sequence, Bytes packet) {
-  wire::FieldReader fields(packet);
-  while (const std::optional<wire::Field> field = fields.Next())
-    if (field->number == proto::TracePacket::kInternedData) Intern(sequence, field->bytes);
-}
-
 void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
+  using Data = proto::InternedData;
   wire::FieldReader entries(interned_data);
   while (const std::optional<wire::Field> entry = entries.Next()) {
-    const bool is_event = entry->number == kEventNames;
-    if ((!is_event && entry->number != kEventCategories) || entry->type != wire::Type::kBytes)
-      continue;
+    const bool is_event = entry->IsBytes(Data::kEventNames);
+    if (!is_event && !entry->IsBytes(Data::kEventCategories)) continue;
     uint64_t iid = 0;
     std::string_view name;
     wire::FieldReader fields(entry->bytes);
     while (const std::optional<wire::Field> field = fields.Next()) {
-      if (field->number == kIid) iid = field->value;
-      if (field->number == kInternedName) name = wire::AsText(field->bytes);
+      if (field->number == proto::EventName::kIid) iid = field->value;
+      if (field->number == proto::EventName::kName) name = wire::AsText(field->bytes);
     }
     if (interned_ >= kMaxInterned) return;
     Interned& names = is_event ? sequence.events : sequence.categories;
@@ -135,19 +125,20 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
   auto [category_iid, name_iid, type, category, name, whole] = ReadEvent(event);
   const bool interned = category.empty() && name.empty() && name_iid != 0;
   if (interned) {
-    const auto known = sequence.kinds.find({category_iid, name_iid});
-    if (known != sequence.kinds.end()) return known->second;
+    if (const uint32_t* const known = FindIn(sequence.kinds, {category_iid, name_iid}))
+      return *known;
   }
   if (!whole && name.empty() && name_iid == 0) return 0;  // in another fragment
   // The name of an end or a counter is elsewhere: at the beginning, or the track.
-  const bool is_end = type == kEndOfSlice;
-  const bool is_nameless = (is_end || type == kCounter) && name.empty() && name_iid == 0;
+  const bool is_end = type == TrackEvent::Type::kTypeSliceEnd;
+  const bool is_nameless =
+      (is_end || type == TrackEvent::Type::kTypeCounter) && name.empty() && name_iid == 0;
   const bool is_bare = is_nameless && category.empty() && category_iid == 0;
   uint32_t& of_bare = is_end ? end_of_slice_ : counter_;
   if (is_bare && of_bare != 0) return of_bare;
   const auto look_up = [](const Interned& names, uint64_t iid, std::string_view& text) {
-    const auto found = names.find(iid);
-    if (text.empty() && found != names.end()) text = found->second;
+    const std::string* const found = FindIn(names, iid);
+    if (text.empty() && found != nullptr) text = *found;
   };
   look_up(sequence.categories, category_iid, category);
   look_up(sequence.events, name_iid, name);
@@ -165,33 +156,27 @@ uint32_t DescribedKinds::OfTrackEvent(Sequence& sequence, Bytes event) {
 }
 
 uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
+  using Bundle = proto::FtraceEventBundle;
   std::vector<std::pair<uint32_t, size_t>> counts;  // of the events by kind
   size_t events = 0;
   bool has_compact = false;
   wire::FieldReader fields(bundle);
   while (const std::optional<wire::Field> field = fields.Next()) {
-    has_compact |= field->number == kCompactSched;
-    if (!field->IsBytes(kEvent)) continue;
+    has_compact |= field->number == Bundle::kCompactSched;
+    if (!field->IsBytes(Bundle::kEvent)) continue;
     if (events++ == kEventsRead) break;
     wire::FieldReader of_event(field->bytes);
     while (const std::optional<wire::Field> part = of_event.Next()) {
       if (IsOfEveryEvent(part->number)) continue;
-      const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& count) {
-        return count.first == part->number;
-      });
-      if (known == counts.end())
-        counts.emplace_back(part->number, 1);
-      else
-        ++known->second;
+      auto* count = FindBy(counts, part->number, &std::pair<uint32_t, size_t>::first);
+      if (count == nullptr) count = &counts.emplace_back(part->number, 0);
+      ++count->second;
     }
   }
   if (counts.empty()) return has_compact ? Number("compact_sched") : 0;
-  const auto most =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(counts, {}, &std::pair<uint32_t, size_t>::second);
   const std::pair key{most->first, counts.size() > 1 || has_compact};
-  const auto known = of_ftrace_.find(key);
-  if (known != of_ftrace_.end()) return known->second;
+  if (const uint32_t* const known = FindIn(of_ftrace_, key)) return *known;
   std::string name = descriptors::FieldName("FtraceEvent", key.first);
   if (name.empty()) name = fmt::format("event {}", key.first);
   const uint32_t kind = Number(key.second ? name + " and others" : name);
@@ -201,19 +186,16 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
 
 /// "pid 610 /system/bin/surfaceflinger and others"
 uint32_t DescribedKinds::OfProcessTree(Bytes tree) {
-  constexpr uint32_t kProcesses = 1, kPid = 1, kCommandLine = 3;
+  using Process = proto::ProcessTree::Process;
   std::string name;
   size_t processes = 0;
-  wire::ForEachMessage(tree, kProcesses, [&](Bytes process) {
+  wire::ForEachMessage(tree, proto::ProcessTree::kProcesses, [&](Bytes process) {
     if (processes++ > 0) return;
-    name = fmt::format("pid {}", wire::LastVarint(process, kPid).value_or(0));
-    wire::FieldReader fields(process);
-    while (const std::optional<wire::Field> field = fields.Next()) {
-      if (!field->IsBytes(kCommandLine)) continue;
-      name += ' ';
-      name += wire::AsText(field->bytes).substr(0, kLongestName);
-      break;
-    }
+    name = fmt::format("pid {}", wire::NumberIn(process, Process::kPid));
+    size_t arguments = 0;
+    wire::ForEachMessage(process, Process::kCmdline, [&](Bytes argument) {
+      if (arguments++ == 0) name.append(" ").append(wire::AsText(argument).substr(0, kLongestName));
+    });
   });
   return Number(processes > 1 ? name + " and others" : name);
 }

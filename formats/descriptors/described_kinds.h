@@ -44,7 +44,6 @@ class DescribedKinds : public PacketKinds {
   };
 
   void Clear(Sequence& sequence);
-  void InternAll(Sequence& sequence, Bytes packet);
   void Intern(Sequence& sequence, Bytes interned_data);
   uint32_t OfTrackEvent(Sequence& sequence, Bytes event);
   uint32_t OfFtrace(Bytes bundle);
@@ -61,8 +60,8 @@ class DescribedKinds : public PacketKinds {
   std::vector<std::string> names_{std::string()};
   std::unordered_map<std::string, uint32_t, HashOfText, std::equal_to<>> numbers_;
   std::string name_;  // scratch
-  std::map<std::pair<uint32_t, bool>, uint32_t>
-      of_ftrace_;  // by event, and whether there are others
+  /// By the event, and whether there are others.
+  std::map<std::pair<uint32_t, bool>, uint32_t> of_ftrace_;
 };
 
 }  // namespace ringscope

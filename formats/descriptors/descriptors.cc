@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <sstream>
 
 #include "core/base/text.h"
 
@@ -27,7 +28,8 @@ using ProtobufText = const std::string&;
 #define RS_ON_WARNING AddWarning
 #endif
 
-/// Keeps the first error in a text.
+/// Keeps the first error in a text. A field whose name is not known is one, unless the name is a
+/// number.
 class TextErrors : public google::protobuf::io::ErrorCollector {
  public:
   void RS_ON_ERROR(int at_line, int at_column, ProtobufText text) override {
@@ -42,11 +44,8 @@ class TextErrors : public google::protobuf::io::ErrorCollector {
     const bool is_number =
         warning.ends_with("\".") &&
         warning.find_last_not_of("0123456789", quote) == warning.rfind('"', quote);
-    if (names_must_be_known && !is_number) RS_ON_ERROR(at_line, at_column, text);
+    if (!is_number) RS_ON_ERROR(at_line, at_column, text);
   }
-
-  /// Takes a field whose name is not known for an error, unless the name is a number.
-  bool names_must_be_known = false;
 
   int line = -1;  // from 0; -1: nowhere in particular
   int column = -1;
@@ -70,14 +69,11 @@ constexpr int kDeepestText = 64;  // messages inside each other
 
 /// The part of a message that is between quotes, the nth from 0.
 std::string QuotedPart(const std::string& text, int nth) {
-  size_t end = 0;
-  for (int i = 0;; ++i, ++end) {
-    const size_t start = text.find('"', end);
-    if (start == std::string::npos) return {};
-    end = text.find('"', start + 1);
-    if (end == std::string::npos) return {};
-    if (i == nth) return text.substr(start + 1, end - start - 1);
-  }
+  std::istringstream parts(text);
+  std::string part;
+  for (int i = 0; i < 2 * nth + 2; ++i)
+    if (!std::getline(parts, part, '"')) return {};
+  return part;
 }
 
 void ReplaceAll(std::string& text, std::string_view what, std::string_view with) {
@@ -105,21 +101,17 @@ std::string InOurWords(std::string text) {
   return text;
 }
 
-std::string FieldHint(const MessageType* message, const std::string& field) {
-  if (message == nullptr) return {};
-  std::vector<std::string> names;
-  for (int i = 0; i < message->field_count(); ++i) names.emplace_back(message->field(i)->name());
-  return DidYouMean(field, names, "");
-}
-
 /// Returns the hint that the library's error lacks: the name that may be meant.
 std::string HintOf(const std::string& error, const MessageType& root) {
-  std::string hint;
-  if (error.starts_with("Message type "))
-    hint = FieldHint(root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0)),
-                     QuotedPart(error, 1));
-  if (!hint.empty()) return hint;
-  return fmt::format("this must be a {} in protobuf's text format", std::string(root.name()));
+  const bool is_of_field = error.starts_with("Message type ");
+  const MessageType* const message =
+      is_of_field ? root.file()->pool()->FindMessageTypeByName(QuotedPart(error, 0)) : nullptr;
+  std::vector<std::string> names;
+  for (int i = 0; message != nullptr && i < message->field_count(); ++i)
+    names.emplace_back(message->field(i)->name());
+  return DidYouMean(
+      QuotedPart(error, 1), names,
+      fmt::format("this must be a {} in protobuf's text format", std::string(root.name())));
 }
 
 /// Returns the offset of a line and column, from 0. The library's columns take tabs as up to 8.
@@ -135,12 +127,11 @@ size_t OffsetOf(std::string_view text, int line, int column) {
 /// Returns the place of an error. The library reports the place after an unknown name.
 size_t PlaceOf(const TextErrors& error, std::string_view text) {
   const size_t at = OffsetOf(text, error.line, error.column);
-  int nth = -1;
-  if (error.message.starts_with("Message type ")) nth = 1;
-  if (error.message.starts_with("Unknown enumeration value ")) nth = 0;
-  if (error.message.starts_with("Non-repeated field ")) nth = 0;
-  if (error.message.starts_with("Ignoring extension ")) nth = 0;
-  const std::string name = nth < 0 ? std::string() : QuotedPart(error.message, nth);
+  std::string name;
+  if (error.message.starts_with("Message type ")) name = QuotedPart(error.message, 1);
+  for (const char* start :
+       {"Unknown enumeration value ", "Non-repeated field ", "Ignoring extension "})
+    if (error.message.starts_with(start)) name = QuotedPart(error.message, 0);
   const size_t start = name.empty() ? std::string_view::npos : text.substr(0, at).rfind(name);
   return start == std::string_view::npos ? at : start;
 }
@@ -166,12 +157,6 @@ void TakeMessagesStringsAsBytes(google::protobuf::DescriptorProto& message) {
   if (!message.options().map_entry()) TakeStringsAsBytes(*message.mutable_field());
   TakeStringsAsBytes(*message.mutable_extension());
   for (auto& nested : *message.mutable_nested_type()) TakeMessagesStringsAsBytes(nested);
-}
-
-std::string NameOf(const MessageType& message) {
-  const std::string name(message.full_name());
-  const std::string package = fmt::format("{}.", kPerfettoPackage);
-  return name.starts_with(package) ? name.substr(package.size()) : name;
 }
 
 /// The messages that are known.
@@ -208,6 +193,18 @@ const Pool& BuiltInPool() {
   return pool;
 }
 
+/// Parses a message in text format. @param places gets those of its fields
+bool ParseText(std::string_view text, Message& into, TextErrors& errors,
+               TextFormat::ParseInfoTree& places) {
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(kDeepestText);
+  parser.AllowFieldNumber(true);
+  parser.AllowUnknownField(true);
+  parser.WriteLocationsTo(&places);
+  return parser.ParseFromString(std::string(text), &into);
+}
+
 }  // namespace
 
 namespace descriptors {
@@ -224,9 +221,11 @@ std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number)
   if (field == nullptr)
     field = BuiltInPool().pool.FindExtensionByNumber(type, static_cast<int>(number));
   if (field == nullptr) return std::nullopt;
-  return DescribedField{std::string(field->name()), field->message_type() == nullptr
-                                                        ? std::string()
-                                                        : NameOf(*field->message_type())};
+  DescribedField described{std::string(field->name()), {}};
+  if (field->message_type() != nullptr) described.message = field->message_type()->full_name();
+  const std::string package = fmt::format("{}.", kPerfettoPackage);
+  if (described.message.starts_with(package)) described.message.erase(0, package.size());
+  return described;
 }
 
 Result<std::string> Encode(std::string_view message, std::string_view text,
@@ -236,22 +235,16 @@ Result<std::string> Encode(std::string_view message, std::string_view text,
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no message {}", message));
   const std::unique_ptr<Message> parsed = BuiltInPool().New(type);
   TextErrors errors;
-  errors.names_must_be_known = true;
-  TextFormat::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  parser.SetRecursionLimit(kDeepestText);
-  parser.AllowFieldNumber(true);
-  parser.AllowUnknownField(true);
-  if (!parser.ParseFromString(std::string(text), parsed.get()) || !errors.message.empty()) {
+  TextFormat::ParseInfoTree places;
+  if (!ParseText(text, *parsed, errors, places) || !errors.message.empty()) {
+    std::string what = InOurWords(errors.message);
     Where where{path, {}, {}};
-    if (errors.line < 0)
-      return Fail(ErrorCode::kCorrupt, InOurWords(errors.message), where,
-                  HintOf(errors.message, *type));
-    const auto [line, column] = LineAndColumn(text, PlaceOf(errors, text));
-    where.line = line;
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("column {}: {}", column, InOurWords(errors.message)), where,
-                HintOf(errors.message, *type));
+    if (errors.line >= 0) {
+      const auto [line, column] = LineAndColumn(text, PlaceOf(errors, text));
+      where.line = line;
+      what = fmt::format("column {}: {}", column, what);
+    }
+    return Fail(ErrorCode::kCorrupt, what, where, HintOf(errors.message, *type));
   }
   return parsed->SerializePartialAsString();
 }
@@ -263,14 +256,7 @@ std::optional<TextPlace> FindInText(std::string_view message, std::string_view t
   const std::unique_ptr<Message> parsed = BuiltInPool().New(type);
   TextErrors errors;
   TextFormat::ParseInfoTree root;
-  TextFormat::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  parser.SetRecursionLimit(kDeepestText);
-  parser.AllowUnknownField(true);
-  parser.AllowFieldNumber(true);
-  parser.AllowPartialMessage(true);
-  parser.WriteLocationsTo(&root);
-  if (!parser.ParseFromString(std::string(text), parsed.get())) return std::nullopt;
+  if (!ParseText(text, *parsed, errors, root)) return std::nullopt;
   TextPlace place{.begin = 0, .end = text.size()};
   const TextFormat::ParseInfoTree* tree = &root;
   for (const TextStep& step : path) {
@@ -312,5 +298,4 @@ std::string Text(std::string_view message, Bytes bytes) {
 }
 
 }  // namespace descriptors
-
 }  // namespace ringscope

@@ -34,10 +34,10 @@ struct TextPlace {
 /// named without their package: "TraceConfig"; one of another package with it.
 namespace descriptors {
 
-/// Returns the name of a field, or an empty text.
-std::string FieldName(std::string_view message, uint32_t number);
 /// Returns a field, if it is known.
 std::optional<DescribedField> FieldOf(std::string_view message, uint32_t number);
+/// Returns its name, or an empty text.
+std::string FieldName(std::string_view message, uint32_t number);
 
 /// Returns the bytes of a message in text format. Leaves out fields of unknown numbers. kCorrupt
 /// names path, line, column and what was expected.

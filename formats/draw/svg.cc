@@ -46,6 +46,43 @@ bool HasClass(std::string_view classes, std::string_view name) {
   return fmt::format(" {} ", classes).find(fmt::format(" {} ", name)) != std::string::npos;
 }
 
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+using Escape = std::pair<char, std::string_view>;
+constexpr Escape kEscapes[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+
+constexpr std::string_view kRules = R"(
+.page { fill: #ffffff; }
+text.soft { fill: #5b6168; }
+text.right { text-anchor: end; }
+.gap { fill: none; stroke: #cc3340; stroke-dasharray: 5 4; }
+.good { fill: #3f8f5b; }
+.folded { fill: #7d5fb2; }
+.unread { fill: #2f7ed8; }
+.waiting { fill: #c79a00; }
+.partly { fill: #e0781e; }
+.lost { fill: #cc3340; }
+.unknown { fill: #8a9099; }
+.hollow { fill: #f6f7f9; stroke: #2f7ed8; stroke-width: 2; }
+.struck { stroke: #ffffff; stroke-width: 2; }
+.half-struck { stroke: #ffffff; stroke-width: 2; stroke-dasharray: 3 3; }
+.barred { stroke: #ffffff; stroke-width: 2; }
+line, path { stroke: #b6bcc4; stroke-width: 1; fill: none; }
+.link-read { stroke: #3f8f5b; stroke-width: 3; }
+.link-not_read { stroke: #5b6168; stroke-width: 3; }
+.link-torn { stroke: #cc3340; stroke-width: 3; stroke-dasharray: 4 3; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e8eaed; }
+  text.soft { fill: #a3abb5; }
+  .page { fill: #16181c; }
+  .hollow { fill: #22262c; stroke: #5aa2f0; }
+  .struck, .half-struck, .barred { stroke: #16181c; }
+  line, path { stroke: #4d545e; }
+  .link-read { stroke: #5dbb7e; }
+  .link-not_read { stroke: #a3abb5; }
+  .gap, .link-torn { stroke: #f2616c; }
+}
+)";
+
 /// As many bytes of whole characters as fit, at least one character.
 size_t Fitting(std::string_view text, double width, std::string_view classes) {
   size_t end = 0;
@@ -90,47 +127,6 @@ std::vector<std::string> SvgTextLines(std::string_view text, double width,
   return lines;
 }
 
-namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-using Escape = std::pair<char, std::string_view>;
-constexpr Escape kEscapes[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
-
-constexpr std::string_view kRules = R"(
-.page { fill: #ffffff; }
-text.soft { fill: #5b6168; }
-text.right { text-anchor: end; }
-.gap { fill: none; stroke: #cc3340; stroke-dasharray: 5 4; }
-.good { fill: #3f8f5b; }
-.folded { fill: #7d5fb2; }
-.unread { fill: #2f7ed8; }
-.waiting { fill: #c79a00; }
-.partly { fill: #e0781e; }
-.lost { fill: #cc3340; }
-.unknown { fill: #8a9099; }
-.hollow { fill: #f6f7f9; stroke: #2f7ed8; stroke-width: 2; }
-.struck { stroke: #ffffff; stroke-width: 2; }
-.half-struck { stroke: #ffffff; stroke-width: 2; stroke-dasharray: 3 3; }
-.barred { stroke: #ffffff; stroke-width: 2; }
-line, path { stroke: #b6bcc4; stroke-width: 1; fill: none; }
-.link-read { stroke: #3f8f5b; stroke-width: 3; }
-.link-not_read { stroke: #5b6168; stroke-width: 3; }
-.link-torn { stroke: #cc3340; stroke-width: 3; stroke-dasharray: 4 3; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e8eaed; }
-  text.soft { fill: #a3abb5; }
-  .page { fill: #16181c; }
-  .hollow { fill: #22262c; stroke: #5aa2f0; }
-  .struck, .half-struck, .barred { stroke: #16181c; }
-  line, path { stroke: #4d545e; }
-  .link-read { stroke: #5dbb7e; }
-  .link-not_read { stroke: #a3abb5; }
-  .gap, .link-torn { stroke: #f2616c; }
-}
-)";
-
-}  // namespace
-
 std::string XmlEscaped(std::string_view text) {
   const bool is_utf8 = IsUtf8(text);
   std::string escaped;
@@ -150,9 +146,7 @@ std::string XmlEscaped(std::string_view text) {
 }
 
 std::string SvgNumber(double value) {
-  const double rounded = std::round(value * 10) / 10;
-  if (rounded == std::trunc(rounded)) return fmt::format("{:.0f}", rounded + 0.0);
-  return fmt::format("{:.1f}", rounded);
+  return fmt::format("{}", std::round(value * 10) / 10 + 0.0);  // no -0
 }
 
 bool HasDrawnMark(Bytes start) { return wire::AsText(start).find(kDrawnMark) != std::string::npos; }
@@ -177,9 +171,7 @@ void SvgWriter::Text(double x, double y, std::string_view text, std::string_view
                        SvgNumber(x), SvgNumber(y), XmlEscaped(classes), XmlEscaped(text));
 }
 
-std::string SvgWriter::Finish(double width, double height, std::string_view title,
-                              std::string_view style) {
-  const std::string w = SvgNumber(width), h = SvgNumber(height);
+std::string SvgWriter::Finish(double width, double height, std::string_view title) {
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"
       "\n"
@@ -187,7 +179,7 @@ std::string SvgWriter::Finish(double width, double height, std::string_view titl
       "\n<title>{2}</title>\n<metadata>{5}</metadata>\n<style>\n{3}</style>\n"
       R"(<rect width="{0}" height="{1}" class="page"/>)"
       "\n{4}</svg>\n",
-      w, h, XmlEscaped(title), style, body_, kDrawnMark);
+      SvgNumber(width), SvgNumber(height), XmlEscaped(title), SvgStyle(), body_, kDrawnMark);
 }
 
 std::string SvgStyle() {

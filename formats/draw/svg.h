@@ -36,7 +36,7 @@ inline constexpr std::string_view kDrawnMark = "drawn by ringscope";
 bool HasDrawnMark(Bytes start);
 inline constexpr OutputKind kPictureOutput = {"a picture", true, HasDrawnMark};
 
-/// Draws an SVG document, with its style sheet inside.
+/// Draws an SVG document, with SvgStyle() inside.
 class SvgWriter {
  public:
   /// @param classes space-separated, of the style sheet
@@ -45,8 +45,8 @@ class SvgWriter {
   /// Text that begins at x, its base line at y.
   void Text(double x, double y, std::string_view text, std::string_view classes);
 
-  /// Returns the whole document. @param style CSS; without "<" and "&"
-  std::string Finish(double width, double height, std::string_view title, std::string_view style);
+  /// Returns the whole document.
+  std::string Finish(double width, double height, std::string_view title);
 
  private:
   std::string body_;

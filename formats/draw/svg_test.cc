@@ -27,7 +27,7 @@ TEST(Svg, Document_NeedsNothingFromElsewhere) {
   svg.Box({1, 2, 3, 4}, "card");
   svg.Line(0, 0, 5, 5, "link");
   svg.Text(7, 8, "a < b", "small");
-  const std::string document = svg.Finish(100, 50, "title", ".card { fill: red; }\n");
+  const std::string document = svg.Finish(100, 50, "title");
   EXPECT_THAT(document, HasSubstr("width=\"100\" height=\"50\" viewBox=\"0 0 100 50\""));
   EXPECT_THAT(document, HasSubstr("<title>title</title>"));
   EXPECT_THAT(document, HasSubstr("<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" "

@@ -10,93 +10,75 @@
 #include <new>
 
 #include "core/base/wire.h"
-#include "formats/io/descriptor_io.h"
 #include "formats/io/made_ahead.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
-namespace {
 
-std::string OpenHint(int error) {
-  return error == ENOENT   ? "check the name; \"-\" reads standard input"
-         : error == EACCES ? "check the file's permissions"
-                           : "";
+WriteOutcome WriteAll(int fd, Bytes bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (written >= 0)
+      done += static_cast<size_t>(written);
+    else if (errno != EINTR)
+      return {done, errno};
+  }
+  return {done, 0};
 }
 
-class FileSource : public ByteSource {
+std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into) {
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got == 0) break;
+    if (got > 0)
+      done += static_cast<size_t>(got);
+    else if (errno != EINTR)
+      return std::nullopt;
+  }
+  return done;
+}
+
+tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
+                                  std::string hint) {
+  return Fail(ErrorCode::kIo, fmt::format("{}: {}", what, std::strerror(error)), {path, {}, {}},
+              std::move(hint));
+}
+
+namespace {
+
+class FunctionSource : public ByteSource {
  public:
-  /// @param fd closed at the end, unless it is standard input
-  FileSource(int fd, std::string path, std::optional<uint64_t> size)
-      : fd_(fd), path_(std::move(path)), size_(size) {}
-  ~FileSource() override {
-    if (fd_ != STDIN_FILENO) ::close(fd_);
-  }
+  FunctionSource(ReadFn read, ReadAtFn read_at, std::string path, std::optional<uint64_t> size)
+      : read_(std::move(read)), read_at_(std::move(read_at)), path_(std::move(path)), size_(size) {}
 
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    for (;;) {
-      const ssize_t got = ::read(fd_, into.data(), into.size());
-      if (got >= 0) return static_cast<size_t>(got);
-      if (errno != EINTR) return SystemError("cannot read", errno, path_);
-    }
-  }
-
+  Result<size_t> ReadNext(std::span<uint8_t> into) override { return read_(into); }
   Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    const std::optional<size_t> got = ReadAllAt(fd_, offset, into);
-    if (!got) return SystemError("cannot read", errno, path_);
-    return *got;
+    return read_at_ ? read_at_(offset, into) : ByteSource::ReadAt(offset, into);
   }
-
+  bool CanReadAt() const override { return read_at_ != nullptr; }
   const std::string& path() const override { return path_; }
   std::optional<uint64_t> size() const override { return size_; }
-  bool CanReadAt() const override { return size_.has_value(); }
 
  private:
-  const int fd_;
-  std::string path_;
-  std::optional<uint64_t> size_;
-};
-
-class SourceAt : public ByteSource {
- public:
-  SourceAt(ReadAtFn read_at, uint64_t size, std::string path)
-      : read_at_(std::move(read_at)), size_(size), path_(std::move(path)) {}
-
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    RS_ASSIGN_OR_RETURN(const size_t count, read_at_(position_, into));
-    position_ += count;
-    return count;
-  }
-  Result<size_t> ReadAt(uint64_t offset, std::span<uint8_t> into) override {
-    return read_at_(offset, into);
-  }
-  const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return size_; }
-  bool CanReadAt() const override { return true; }
-
- private:
+  const ReadFn read_;
   const ReadAtFn read_at_;
-  const uint64_t size_;
   const std::string path_;
-  uint64_t position_ = 0;
+  const std::optional<uint64_t> size_;
 };
 
-class CopiedSource : public ByteSource {
- public:
-  CopiedSource(std::unique_ptr<ByteSource> source, ByteSink& copy)
-      : source_(std::move(source)), copy_(copy) {}
-
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    RS_ASSIGN_OR_RETURN(const size_t count, source_->Read(into));
-    RS_RETURN_IF_ERROR(copy_.Write(Bytes(into.first(count))));
-    return count;
-  }
-  const std::string& path() const override { return source_->path(); }
-  std::optional<uint64_t> size() const override { return source_->size(); }
-
- private:
-  const std::unique_ptr<ByteSource> source_;
-  ByteSink& copy_;
-};
+/// Reads the next bytes of a file.
+ReadFn ReadsOf(int fd, const std::string& path) {
+  return [fd, path](std::span<uint8_t> into) -> Result<size_t> {
+    while (true) {
+      const ssize_t got = ::read(fd, into.data(), into.size());
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno != EINTR) return SystemError("cannot read", errno, path);
+    }
+  };
+}
 
 class ReadAheadSource : public ByteSource {
  public:
@@ -174,26 +156,45 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   struct stat info {};
   if (path == "-") {
     if (::fstat(STDIN_FILENO, &info) == 0) RunFiles::AddInput(info, path);
-    return std::make_unique<FileSource>(STDIN_FILENO, path, std::nullopt);
+    return MakeSource(ReadsOf(STDIN_FILENO, path), path);
   }
 
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return SystemError("cannot open", errno, path, OpenHint(errno));
-  const bool is_known = ::fstat(fd, &info) == 0;
-  const int error = errno;
-  std::optional<uint64_t> size;
-  if (is_known && S_ISREG(info.st_mode)) size = static_cast<uint64_t>(info.st_size);
-  auto source = std::make_unique<FileSource>(fd, path, size);
-  if (!is_known) return SystemError("cannot get the status of", error, path);
+  if (fd < 0) {
+    return SystemError("cannot open", errno, path,
+                       errno == ENOENT   ? "check the name; \"-\" reads standard input"
+                       : errno == EACCES ? "check the file's permissions"
+                                         : "");
+  }
+  // The last function that has the descriptor closes it.
+  const std::shared_ptr<void> open_file(nullptr, [fd](void*) { ::close(fd); });
+  if (::fstat(fd, &info) != 0) return SystemError("cannot get the status of", errno, path);
   if (S_ISDIR(info.st_mode))
     return Fail(ErrorCode::kIo, "this is a folder, expected a file", {path, {}, {}},
                 "name one of its files; doctor and report take folders");
   RunFiles::AddInput(info, path);
-  return source;
+  const auto read = [open_file, read = ReadsOf(fd, path)](auto into) { return read(into); };
+  if (!S_ISREG(info.st_mode)) return MakeSource(read, path);
+  const auto read_at = [open_file, fd, path](uint64_t offset, auto into) -> Result<size_t> {
+    const std::optional<size_t> got = ReadAllAt(fd, offset, into);
+    if (!got) return SystemError("cannot read", errno, path);
+    return *got;
+  };
+  return std::make_unique<FunctionSource>(read, read_at, path, static_cast<uint64_t>(info.st_size));
+}
+
+std::unique_ptr<ByteSource> MakeSource(ReadFn read, std::string path,
+                                       std::optional<uint64_t> size) {
+  return std::make_unique<FunctionSource>(std::move(read), nullptr, std::move(path), size);
 }
 
 std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path) {
-  return std::make_unique<SourceAt>(std::move(read_at), size, std::move(path));
+  const auto read = [read_at, position = uint64_t{0}](std::span<uint8_t> into) mutable {
+    Result<size_t> count = read_at(position, into);
+    position += count.value_or(0);
+    return count;
+  };
+  return std::make_unique<FunctionSource>(read, std::move(read_at), std::move(path), size);
 }
 
 std::unique_ptr<ByteSource> MakeViewSource(Bytes bytes, std::string path,
@@ -246,7 +247,13 @@ Status CopyBytes(ByteSource& source, ByteSink& sink, uint64_t most) {
 }
 
 std::unique_ptr<ByteSource> MakeCopiedSource(std::unique_ptr<ByteSource> source, ByteSink& copy) {
-  return std::make_unique<CopiedSource>(std::move(source), copy);
+  const std::shared_ptr<ByteSource> inner = std::move(source);
+  const auto read = [inner, &copy](std::span<uint8_t> into) -> Result<size_t> {
+    RS_ASSIGN_OR_RETURN(const size_t count, inner->Read(into));
+    RS_RETURN_IF_ERROR(copy.Write(Bytes(into.first(count))));
+    return count;
+  };
+  return MakeSource(read, inner->path(), inner->size());
 }
 
 std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source) {

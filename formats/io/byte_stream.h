@@ -16,6 +16,20 @@
 
 namespace ringscope {
 
+// Files by their descriptor.
+
+struct WriteOutcome {
+  size_t written = 0;  // bytes, also before a failure
+  int error = 0;       // errno of the call that failed, or 0
+};
+/// Writes all bytes, in as many calls as that takes.
+WriteOutcome WriteAll(int fd, Bytes bytes);
+/// Reads at an offset until `into` is full or the file ends. @return nullopt and errno on failure
+std::optional<size_t> ReadAllAt(int fd, uint64_t offset, std::span<uint8_t> into);
+/// "cannot open: No such file or directory", at a path, for an errno.
+tl::unexpected<Error> SystemError(const std::string& what, int error, const std::string& path,
+                                  std::string hint = {});
+
 /// Bytes in order: a file, standard input, a decompressed stream, a string.
 class ByteSource {
  public:
@@ -43,6 +57,11 @@ class ByteSource {
 
 /// Opens a file, or standard input for "-".
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
+/// Reads up to `into.size()` bytes. @return bytes read, 0 at the end
+using ReadFn = std::function<Result<size_t>(std::span<uint8_t> into)>;
+/// A source over what can be read once.
+std::unique_ptr<ByteSource> MakeSource(ReadFn read, std::string path,
+                                       std::optional<uint64_t> size = {});
 /// Reads up to `into.size()` bytes at an offset; short only at the end.
 using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t> into)>;
 /// A source over what can be read at any offset.

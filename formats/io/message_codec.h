@@ -55,10 +55,16 @@ constexpr uint64_t MaxVarint() {
 
 }  // namespace codec
 
-/// Lists members whose numbers are 1, 2, ... in their order: further ones come at the end.
+/// Lists members by their numbers. Without kNumbers these are 1, 2, ... in the members' order, so
+/// that further ones come at the end.
+template <uint32_t... kNumbers>
 void NumberFields(auto& field, auto&... members) {
-  uint32_t number = 0;
-  (field(++number, members), ...);
+  if constexpr (sizeof...(kNumbers) > 0) {
+    (field(kNumbers, members), ...);
+  } else {
+    uint32_t number = 0;
+    (field(++number, members), ...);
+  }
 }
 
 /// Appends a struct's fields. Leaves out plain ones that are 0 or empty, and absent optional ones.

@@ -14,11 +14,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 
-#include "formats/io/descriptor_io.h"
+#include "core/base/lookup.h"
 
 namespace ringscope {
 namespace {
+
+constexpr mode_t kNewFileMode = 0666;  // less the umask
+
+/// Returns what a user can do about a write that failed, or an empty text.
+std::string WriteHint(int error) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    return "free some space, or write to another file system";
+  return error == EPIPE ? "the program that was to read the output has ended" : "";
+}
+
+/// Closes a file that was written. @return errors that the file system reports only now
+Status CloseWritten(int fd, const std::string& path) {
+  if (::close(fd) == 0 || errno == EINTR) return {};
+  return SystemError("cannot finish writing", errno, path, WriteHint(errno));
+}
 
 tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
                                      const TemporaryFileOptions& options) {
@@ -27,14 +43,9 @@ tl::unexpected<Error> TemporaryError(const char* verb, const char* why,
               {options.path.empty() ? options.folder : options.path, {}, {}}, options.hint);
 }
 
+/// The run of this process, which has at most one, and what protects it and its members.
 std::weak_ptr<RunFiles> current_run;
-std::mutex current_mutex;
-
-/// Returns the run of this process, which has at most one, or nullptr.
-std::shared_ptr<RunFiles> CurrentRun() {
-  const std::lock_guard lock(current_mutex);
-  return current_run.lock();
-}
+std::mutex run_mutex;
 
 // The first lock is of the open file description: it excludes other descriptors of this process
 // too. As it does not state who holds it, a traditional lock of the next byte does.
@@ -101,17 +112,16 @@ std::unique_ptr<ByteSource> OpenTemporary(std::shared_ptr<const TemporaryFile> f
 }
 
 std::shared_ptr<RunFiles> RunFiles::Join() {
-  const std::lock_guard lock(current_mutex);
+  const std::lock_guard lock(run_mutex);
   std::shared_ptr<RunFiles> run = current_run.lock();
   if (!run) current_run = run = std::make_shared<RunFiles>();
   return run;
 }
 
 void RunFiles::AddInput(const struct stat& info, const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run || !S_ISREG(info.st_mode)) return;
-  const std::lock_guard lock(run->mutex_);
-  run->inputs_.try_emplace({info.st_dev, info.st_ino}, path);
+  const std::lock_guard lock(run_mutex);
+  const std::shared_ptr<RunFiles> run = current_run.lock();
+  if (run && S_ISREG(info.st_mode)) run->inputs_.try_emplace({info.st_dev, info.st_ino}, path);
 }
 
 void RunFiles::AddInput(const std::string& path) {
@@ -121,32 +131,28 @@ void RunFiles::AddInput(const std::string& path) {
 }
 
 Status RunFiles::CheckOutput(const struct stat& info, const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return {};
-  const std::lock_guard lock(run->mutex_);
-  const auto input = run->inputs_.find({info.st_dev, info.st_ino});
-  if (input == run->inputs_.end()) return {};
-  const std::string& read = input->second;
-  const std::string what = path == read ? std::string("this file is")
-                                        : fmt::format("this is the same file as {},",
-                                                      read == "-" ? "standard input" : read);
+  const std::lock_guard lock(run_mutex);
+  const std::shared_ptr<RunFiles> run = current_run.lock();
+  const std::string* const read = run ? FindIn(run->inputs_, {info.st_dev, info.st_ino}) : nullptr;
+  if (read == nullptr) return {};
+  const std::string what = path == *read ? std::string("this file is")
+                                         : fmt::format("this is the same file as {},",
+                                                       *read == "-" ? "standard input" : *read);
   return Fail(ErrorCode::kUsage, what + " an input of the same command, and would be replaced",
               {path, {}, {}}, "give the output another name; nothing was written");
 }
 
 void RunFiles::SetCopy(const std::string& path, std::shared_ptr<const TemporaryFile> copy) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return;
-  const std::lock_guard lock(run->mutex_);
-  run->copies_[path] = std::move(copy);
+  const std::lock_guard lock(run_mutex);
+  if (const std::shared_ptr<RunFiles> run = current_run.lock())
+    run->copies_[path] = std::move(copy);
 }
 
 std::shared_ptr<const TemporaryFile> RunFiles::CopyOf(const std::string& path) {
-  const std::shared_ptr<RunFiles> run = CurrentRun();
-  if (!run) return nullptr;
-  const std::lock_guard lock(run->mutex_);
-  const auto copy = run->copies_.find(path);
-  return copy == run->copies_.end() ? nullptr : copy->second;
+  const std::lock_guard lock(run_mutex);
+  const std::shared_ptr<RunFiles> run = current_run.lock();
+  const auto* const copy = run ? FindIn(run->copies_, path) : nullptr;
+  return copy == nullptr ? nullptr : *copy;
 }
 
 /// The name of a temporary file, noted before the file is made, so that no signal finds a file
@@ -173,12 +179,6 @@ OutputNames& AllNames() {
   return *names;
 }
 
-bool IsNoted(const std::string& text) {
-  return std::ranges::any_of(AllNames(), [&](const OutputName& name) {
-    return name.state == OutputName::kThere && text == name.text;
-  });
-}
-
 /// @return nullptr if there are too many, or the name is too long
 OutputName* NoteName(const std::string& text) {
   if (text.size() >= PATH_MAX) return nullptr;
@@ -199,61 +199,17 @@ extern "C" void RemovePendingFilesAndEnd(int signal) {
   ::raise(signal);
 }
 
-/// Writes to a descriptor, and puts a regular file in its place at the end.
-class DescriptorFile : public OutputFile {
- public:
-  /// @param fd closed @param pending of a file that is not written in place
-  DescriptorFile(int fd, std::string path, std::optional<PendingFile> pending = {})
-      : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
-  ~DescriptorFile() override {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  Status Write(Bytes bytes) override {
-    const int error = WriteAll(fd_, bytes).error;
-    if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
-    return {};
-  }
-  Status Commit() override {
-    RS_RETURN_IF_ERROR(CloseWritten(std::exchange(fd_, -1), path_));
-    return pending_ ? pending_->Commit() : Status();
-  }
-  std::string written_to() const override { return pending_ ? pending_->temporary() : ""; }
-  const std::string& path() const override { return path_; }
-
- private:
-  int fd_;
-  const std::string path_;
-  std::optional<PendingFile> pending_;
-};
-
-/// Returns the file that a symbolic link leads to, so that a rename replaces that and not the link.
-std::string ResolveLink(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
-}
-
-std::string TemporaryName(const std::filesystem::path& target) {
-  return (target.parent_path() /
-          fmt::format(".{}.tmp-{}", target.filename().string(), static_cast<long>(::getpid())))
-      .string();
-}
-
-/// Returns true if a file shows that ringscope wrote it as this kind of output.
-bool IsOwn(const std::string& path, const OutputKind& kind) {
-  if (kind.is_own == nullptr) return false;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  std::array<uint8_t, kOwnBytes> start;
-  const std::optional<size_t> got = ReadAllAt(fd, 0, start);
-  ::close(fd);
-  return got && kind.is_own(Bytes(start.data(), *got));
-}
-
+/// Returns an error if `replace` does not allow to replace a file.
 Status CheckReplace(const struct stat& info, const std::string& path, const OutputKind& kind,
                     Replace replace) {
-  if (replace == Replace::kAny || info.st_size == 0 || IsOwn(path, kind)) return {};
+  if (replace == Replace::kAny || info.st_size == 0) return {};
+  if (kind.is_own != nullptr) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    std::array<uint8_t, kOwnBytes> start;
+    const std::optional<size_t> got = ReadAllAt(fd, 0, start);
+    if (fd >= 0) ::close(fd);
+    if (got && kind.is_own(Bytes(start.data(), *got))) return {};
+  }
   return Fail(
       ErrorCode::kUsage,
       kind.is_own == nullptr
@@ -275,10 +231,18 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   }
   PendingFile pending;
   pending.path_ = path;
-  pending.target_ = ResolveLink(path);
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  if (error) target = path;
+  pending.target_ = target.string();
   if (exists) RS_RETURN_IF_ERROR(RunFiles::CheckOutput(info, path));
-  const std::string temporary = TemporaryName(pending.target_);
-  if (IsNoted(temporary))
+  const std::string name = target.filename().string();
+  target.replace_filename(fmt::format(".{}.tmp-{}", name, static_cast<long>(::getpid())));
+  const std::string temporary = target.string();
+  const auto is_this = [&](const OutputName& noted) {
+    return noted.state == OutputName::kThere && temporary == noted.text;
+  };
+  if (std::ranges::any_of(AllNames(), is_this))
     return Fail(ErrorCode::kUsage, "two outputs of the command are this file", {path, {}, {}},
                 "give each a file of its own; nothing was written");
   pending.temporary_.reset(NoteName(temporary));
@@ -337,19 +301,33 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
     return Fail(ErrorCode::kIo, "this is a folder, expected the name of a file to write",
                 {path, {}, {}});
   }
-  if (exists && !S_ISREG(info.st_mode)) {  // a device or a pipe: it must stay what it is
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-      return SystemError("cannot open for writing", errno, path,
-                         errno == EACCES ? "check the file's permissions" : "");
-    }
-    return std::make_unique<DescriptorFile>(fd, path);
+  std::optional<PendingFile> pending;
+  if (!exists || S_ISREG(info.st_mode)) {  // a device or a pipe must stay what it is
+    RS_ASSIGN_OR_RETURN(pending, PendingFile::At(path, kind, replace));
   }
+  const int fd =
+      pending ? ::open(pending->temporary().c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+              : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return SystemError("cannot open for writing", errno, path,
+                       errno == EACCES ? "check the file's permissions" : "");
+  }
+  return std::unique_ptr<OutputFile>(new OutputFile(fd, path, std::move(pending)));
+}
 
-  RS_ASSIGN_OR_RETURN(PendingFile pending, PendingFile::At(path, kind, replace));
-  const int fd = ::open(pending.temporary().c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return SystemError("cannot open for writing", errno, path);
-  return std::make_unique<DescriptorFile>(fd, path, std::move(pending));
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Status OutputFile::Write(Bytes bytes) {
+  const int error = WriteAll(fd_, bytes).error;
+  if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
+  return {};
+}
+
+Status OutputFile::Commit() {
+  RS_RETURN_IF_ERROR(CloseWritten(std::exchange(fd_, -1), path_));
+  return pending_ ? pending_->Commit() : Status();
 }
 
 bool LockFile(int fd) {

@@ -7,10 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/result.h"
@@ -82,10 +82,13 @@ class RunFiles {
   static std::shared_ptr<const TemporaryFile> CopyOf(const std::string& path);
 
  private:
-  std::mutex mutex_;
   std::map<std::pair<dev_t, ino_t>, std::string> inputs_;  // with their paths as they were given
   std::map<std::string, std::shared_ptr<const TemporaryFile>> copies_;
 };
+
+// The tool's name and version in its outputs. A test compares the version with CMakeLists.txt.
+inline constexpr std::string_view kToolName = "ringscope";
+inline constexpr std::string_view kToolVersion = "0.2.0";
 
 /// A format of a file that is written. Each has one of these beside its writer.
 struct OutputKind {
@@ -143,12 +146,26 @@ class OutputFile : public ByteSink {
  public:
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, const OutputKind& kind,
                                                     Replace replace);
+  ~OutputFile() override;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
   using ByteSink::Write;
+  Status Write(Bytes bytes) override;
   /// Flushes, renames. Call once, last.
-  virtual Status Commit() = 0;
+  virtual Status Commit();
   /// Returns the name under which the content can be read, and cut, before Commit, or an empty one.
-  virtual std::string written_to() const { return {}; }
-  virtual const std::string& path() const = 0;
+  std::string written_to() const { return pending_ ? pending_->temporary() : ""; }
+  const std::string& path() const { return path_; }
+
+ protected:
+  OutputFile(int fd, std::string path, std::optional<PendingFile> pending)
+      : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
+
+ private:
+  int fd_;
+  const std::string path_;
+  std::optional<PendingFile> pending_;  // absent: the file is written in place
 };
 
 // The lock of a log that is being recorded. It ends with its process, and hinders no reader.

@@ -12,28 +12,16 @@ namespace ringscope::ipc {
 
 using FrameFields = proto::IPCFrame;
 
-void Fields(auto& field, Like<BindService> auto& m) {
-  field(FrameFields::BindService::kServiceName, m.service_name);
-}
-void Fields(auto& field, Like<Method> auto& m) {
-  field(FrameFields::BindServiceReply::MethodInfo::kId, m.id);
-  field(FrameFields::BindServiceReply::MethodInfo::kName, m.name);
-}
+void Fields(auto& field, Like<BindService> auto& m) { NumberFields(field, m.service_name); }
+void Fields(auto& field, Like<Method> auto& m) { NumberFields(field, m.id, m.name); }
 void Fields(auto& field, Like<BindServiceReply> auto& m) {
-  field(FrameFields::BindServiceReply::kSuccess, m.success);
-  field(FrameFields::BindServiceReply::kServiceId, m.service);
-  field(FrameFields::BindServiceReply::kMethods, m.methods);
+  NumberFields(field, m.success, m.service, m.methods);
 }
 void Fields(auto& field, Like<InvokeMethod> auto& m) {
-  field(FrameFields::InvokeMethod::kServiceId, m.service);
-  field(FrameFields::InvokeMethod::kMethodId, m.method);
-  field(FrameFields::InvokeMethod::kArgsProto, m.args);
-  field(FrameFields::InvokeMethod::kDropReply, m.drop_reply);
+  NumberFields(field, m.service, m.method, m.args, m.drop_reply);
 }
 void Fields(auto& field, Like<InvokeMethodReply> auto& m) {
-  field(FrameFields::InvokeMethodReply::kSuccess, m.success);
-  field(FrameFields::InvokeMethodReply::kHasMore, m.has_more);
-  field(FrameFields::InvokeMethodReply::kReplyProto, m.reply);
+  NumberFields(field, m.success, m.has_more, m.reply);
 }
 
 namespace {
@@ -136,6 +124,25 @@ void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
     wire::AppendBytes(out, FrameFields::kMsgInvokeMethod, wire::AsBytes(body));
   }
   PutPrefix(out, at);
+}
+
+void MethodTable::Learn(const BindServiceReply& reply) {
+  if (!reply.success) return;
+  service_ = reply.service;
+  for (const Method& method : reply.methods)
+    if (const auto known = FromName<MethodName>(method.name)) names_[method.id] = *known;
+}
+
+MethodName MethodTable::Find(const InvokeMethod& invoke) const {
+  if (invoke.service != service_) return MethodName::kUnknown;
+  const auto found = names_.find(invoke.method);
+  return found == names_.end() ? MethodName::kUnknown : found->second;
+}
+
+std::optional<uint64_t> MethodTable::IdOf(MethodName name) const {
+  for (const auto& [id, known] : names_)
+    if (known == name) return id;
+  return std::nullopt;
 }
 
 }  // namespace ringscope::ipc

@@ -1,8 +1,10 @@
 #ifndef RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
 #define RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/base/wire.h"
 
@@ -99,6 +102,82 @@ void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& inv
 /// not known included.
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args);
 
+/// The methods that a recorder knows. Their ids are the service's; they are matched by name.
+enum class MethodName : uint8_t {
+  kUnknown,
+  // ProducerPort
+  kInitializeConnection,
+  kRegisterDataSource,
+  kUnregisterDataSource,
+  kUpdateDataSource,
+  kCommitData,
+  kGetAsyncCommand,
+  kRegisterTraceWriter,
+  kUnregisterTraceWriter,
+  kNotifyDataSourceStarted,
+  kNotifyDataSourceStopped,
+  kActivateTriggers,
+  kSync,
+  // ConsumerPort
+  kEnableTracing,
+  kStartTracing,
+  kDisableTracing,
+  kReadBuffers,
+  kFreeBuffers,
+  kFlush,
+  kCloneSession,
+  kDetach,
+  kAttach,
+  kObserveEvents,
+  kQueryServiceState,
+  kQueryCapabilities,
+  kGetTraceStats,
+};
+
+/// Ids of a service's methods, as it answered to a bind.
+class MethodTable {
+ public:
+  void Learn(const BindServiceReply& reply);
+  /// kUnknown before the service has answered, too.
+  MethodName Find(const InvokeMethod& invoke) const;
+  /// nullopt if this service does not have it.
+  std::optional<uint64_t> IdOf(MethodName name) const;
+  uint64_t service() const { return service_; }
+
+ private:
+  uint64_t service_ = 0;
+  std::map<uint64_t, MethodName> names_;
+};
+
 }  // namespace ringscope::ipc
+
+template <>
+inline constexpr std::array ringscope::kEnumNames<ringscope::ipc::MethodName> = {
+    "",
+    "InitializeConnection",
+    "RegisterDataSource",
+    "UnregisterDataSource",
+    "UpdateDataSource",
+    "CommitData",
+    "GetAsyncCommand",
+    "RegisterTraceWriter",
+    "UnregisterTraceWriter",
+    "NotifyDataSourceStarted",
+    "NotifyDataSourceStopped",
+    "ActivateTriggers",
+    "Sync",
+    "EnableTracing",
+    "StartTracing",
+    "DisableTracing",
+    "ReadBuffers",
+    "FreeBuffers",
+    "Flush",
+    "CloneSession",
+    "Detach",
+    "Attach",
+    "ObserveEvents",
+    "QueryServiceState",
+    "QueryCapabilities",
+    "GetTraceStats"};
 
 #endif  // RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_

@@ -1,14 +1,11 @@
 #ifndef RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 #define RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/ipc/ipc_frame.h"
@@ -152,190 +149,77 @@ struct QueryServiceStateReply {
   ServiceState state;
 };
 
-/// The raw bytes of a message's field, as it occurs last; empty if it does not.
-Bytes FieldBytes(Bytes message, uint32_t number);
-/// The raw TraceConfig of an EnableTracing request; empty if it has none.
-Bytes TraceConfigOf(Bytes enable_tracing);
-/// Returns true if an EnableTracing request begins no session, but waits for the end of one that
-/// the consumer has attached to.
-bool IsAttachNotification(Bytes enable_tracing);
 /// The raw DataSourceConfig of a command that sets up or starts a data source.
 /// @param command the reply of GetAsyncCommand
-Bytes DataSourceConfigOf(Bytes command);
+inline Bytes DataSourceConfigOf(Bytes command) {
+  using Command = proto::GetAsyncCommandResponse;
+  const Bytes set_up = wire::BytesIn(command, Command::kSetupDataSource);
+  return wire::BytesIn(set_up.empty() ? wire::BytesIn(command, Command::kStartDataSource) : set_up,
+                       Command::SetupDataSource::kConfig);
+}
 
 /// A recorder passes on what it does not understand, so numbers must fit nowhere but in 64 bits.
 void Fields(auto& field, Like<InitializeConnection> auto& m) {
-  field(1, m.page_size_hint);
-  field(2, m.size_hint);
-  field(3, m.producer_name);
-  field(proto::InitializeConnectionRequest::kSmbScrapingMode, m.scraping_mode);
-  field(6, m.provides_shared_memory);
-  field(8, m.sdk_version);
+  NumberFields<1, 2, 3, 4, 6, 8>(field, m.page_size_hint, m.size_hint, m.producer_name,
+                                 m.scraping_mode, m.provides_shared_memory, m.sdk_version);
 }
 void Fields(auto& field, Like<InitializeConnectionReply> auto& m) {
-  field(1, m.uses_provided_shared_memory);
-  field(2, m.direct_patching);
-  field(3, m.use_emulation);
+  NumberFields(field, m.uses_provided_shared_memory, m.direct_patching, m.use_emulation);
 }
 void Fields(auto& field, Like<DataSourceDescriptor> auto& m) {
-  field(1, m.name);
-  field(2, m.will_notify_on_stop);
-  field(3, m.will_notify_on_start);
-  field(4, m.handles_state_clear);
-  field(9, m.no_flush);
-  field(10, m.protovm_program);
+  NumberFields<1, 2, 3, 4, 9, 10>(field, m.name, m.will_notify_on_stop, m.will_notify_on_start,
+                                  m.handles_state_clear, m.no_flush, m.protovm_program);
 }
-void Fields(auto& field, Like<RegisterDataSource> auto& m) { field(1, m.descriptor); }
-void Fields(auto& field, Like<UnregisterDataSource> auto& m) { field(1, m.name); }
+void Fields(auto& field, Like<RegisterDataSource> auto& m) { NumberFields(field, m.descriptor); }
+void Fields(auto& field, Like<UnregisterDataSource> auto& m) { NumberFields(field, m.name); }
 void Fields(auto& field, Like<RegisterTraceWriter> auto& m) {
-  field(1, m.writer);
-  field(2, m.target_buffer);
+  NumberFields(field, m.writer, m.target_buffer);
 }
-void Fields(auto& field, Like<NotifyDataSource> auto& m) { field(1, m.instance); }
-void Fields(auto& field, Like<ActivateTriggers> auto& m) { field(1, m.names); }
+void Fields(auto& field, Like<NotifyDataSource> auto& m) { NumberFields(field, m.instance); }
+void Fields(auto& field, Like<ActivateTriggers> auto& m) { NumberFields(field, m.names); }
 void Fields(auto& field, Like<DataSourceConfig> auto& m) {
-  field(proto::DataSourceConfig::kName, m.name);
-  field(proto::DataSourceConfig::kTargetBuffer, m.target_buffer);
-  field(proto::DataSourceConfig::kTracingSessionId, m.tracing_session_id);
-  field(proto::DataSourceConfig::kTargetBufferName, m.target_buffer_name);
+  NumberFields<1, 2, 4, 11>(field, m.name, m.target_buffer, m.tracing_session_id,
+                            m.target_buffer_name);
 }
 void Fields(auto& field, Like<DataSourceInstance> auto& m) {
-  field(1, m.instance);
-  field(2, m.config);
+  NumberFields(field, m.instance, m.config);
 }
-void Fields(auto& field, Like<SetupTracing> auto& m) { field(1, m.page_size_kb); }
+void Fields(auto& field, Like<SetupTracing> auto& m) { NumberFields(field, m.page_size_kb); }
 void Fields(auto& field, Like<FlushCommand> auto& m) {
-  field(1, m.instances);
-  field(2, m.request_id);
-  field(3, m.flags);
+  NumberFields(field, m.instances, m.request_id, m.flags);
 }
-void Fields(auto& field, Like<ClearIncrementalState> auto& m) { field(1, m.instances); }
+void Fields(auto& field, Like<ClearIncrementalState> auto& m) { NumberFields(field, m.instances); }
 void Fields(auto& field, Like<AsyncCommand> auto& m) {
-  field(1, m.start);
-  field(2, m.stop);
-  field(3, m.setup_tracing);
-  field(5, m.flush);
-  field(6, m.set_up);
-  field(7, m.clear_state);
+  NumberFields<1, 2, 3, 5, 6, 7>(field, m.start, m.stop, m.setup_tracing, m.flush, m.set_up,
+                                 m.clear_state);
 }
 void Fields(auto& field, Like<EnableTracingReply> auto& m) {
-  field(1, m.disabled);
-  field(3, m.error);
+  NumberFields<1, 3>(field, m.disabled, m.error);
 }
-void Fields(auto& field, Like<FlushCall> auto& m) {
-  field(1, m.timeout_ms);
-  field(2, m.flags);
-}
+void Fields(auto& field, Like<FlushCall> auto& m) { NumberFields(field, m.timeout_ms, m.flags); }
 void Fields(auto& field, Like<ListedSession> auto& m) {
-  field(1, m.id);
-  field(3, m.state);
-  field(4, m.unique_session_name);
-  field(5, m.buffer_sizes_kb);
+  NumberFields<1, 3, 4, 5>(field, m.id, m.state, m.unique_session_name, m.buffer_sizes_kb);
 }
-void Fields(auto& field, Like<ListedProducer> auto& m) {
-  field(1, m.id);
-  field(2, m.name);
-  field(3, m.uid);
-}
+void Fields(auto& field, Like<ListedProducer> auto& m) { NumberFields(field, m.id, m.name, m.uid); }
 void Fields(auto& field, Like<ListedDataSource> auto& m) {
-  field(1, m.descriptor);
-  field(2, m.producer_id);
+  NumberFields(field, m.descriptor, m.producer_id);
 }
 void Fields(auto& field, Like<ServiceState> auto& m) {
-  field(1, m.producers);
-  field(2, m.data_sources);
-  field(6, m.sessions);
+  NumberFields<1, 2, 6>(field, m.producers, m.data_sources, m.sessions);
 }
-void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { field(1, m.state); }
-void Fields(auto& field, Like<SessionKey> auto& m) { field(1, m.key); }
+void Fields(auto& field, Like<QueryServiceStateReply> auto& m) { NumberFields(field, m.state); }
+void Fields(auto& field, Like<SessionKey> auto& m) { NumberFields(field, m.key); }
 void Fields(auto& field, Like<CloneSession> auto& m) {
-  field(1, m.session_id);
-  field(4, m.unique_session_name);
+  NumberFields<1, 4>(field, m.session_id, m.unique_session_name);
 }
 void Fields(auto& field, Like<CloneSessionReply> auto& m) {
-  field(1, m.success);
-  field(2, m.error);
-  field(5, m.was_write_into_file);
+  NumberFields<1, 2, 5>(field, m.success, m.error, m.was_write_into_file);
 }
-void Fields(auto& field, Like<ObservableEvents> auto& m) { field(2, m.all_data_sources_started); }
-void Fields(auto& field, Like<ObserveEventsReply> auto& m) { field(1, m.events); }
-
-/// The methods that a recorder knows. Their ids are the service's; they are matched by name.
-enum class MethodName : uint8_t {
-  kUnknown,
-  // ProducerPort
-  kInitializeConnection,
-  kRegisterDataSource,
-  kUnregisterDataSource,
-  kUpdateDataSource,
-  kCommitData,
-  kGetAsyncCommand,
-  kRegisterTraceWriter,
-  kUnregisterTraceWriter,
-  kNotifyDataSourceStarted,
-  kNotifyDataSourceStopped,
-  kActivateTriggers,
-  kSync,
-  // ConsumerPort
-  kEnableTracing,
-  kStartTracing,
-  kDisableTracing,
-  kReadBuffers,
-  kFreeBuffers,
-  kFlush,
-  kCloneSession,
-  kDetach,
-  kAttach,
-  kObserveEvents,
-  kQueryServiceState,
-  kQueryCapabilities,
-  kGetTraceStats,
-};
-
-/// Ids of a service's methods, as it answered to a bind.
-class MethodTable {
- public:
-  void Learn(const BindServiceReply& reply);
-  /// kUnknown before the service has answered, too.
-  MethodName Find(const InvokeMethod& invoke) const;
-  /// nullopt if this service does not have it.
-  std::optional<uint64_t> IdOf(MethodName name) const;
-  uint64_t service() const { return service_; }
-
- private:
-  uint64_t service_ = 0;
-  std::map<uint64_t, MethodName> names_;
-};
+void Fields(auto& field, Like<ObservableEvents> auto& m) {
+  NumberFields<2>(field, m.all_data_sources_started);
+}
+void Fields(auto& field, Like<ObserveEventsReply> auto& m) { NumberFields(field, m.events); }
 
 }  // namespace ringscope::ipc
-
-template <>
-inline constexpr std::array ringscope::kEnumNames<ringscope::ipc::MethodName> = {
-    "",
-    "InitializeConnection",
-    "RegisterDataSource",
-    "UnregisterDataSource",
-    "UpdateDataSource",
-    "CommitData",
-    "GetAsyncCommand",
-    "RegisterTraceWriter",
-    "UnregisterTraceWriter",
-    "NotifyDataSourceStarted",
-    "NotifyDataSourceStopped",
-    "ActivateTriggers",
-    "Sync",
-    "EnableTracing",
-    "StartTracing",
-    "DisableTracing",
-    "ReadBuffers",
-    "FreeBuffers",
-    "Flush",
-    "CloneSession",
-    "Detach",
-    "Attach",
-    "ObserveEvents",
-    "QueryServiceState",
-    "QueryCapabilities",
-    "GetTraceStats"};
 
 #endif  // RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,9 +74,7 @@ class Pages {
     return static_cast<size_t>(place.page) * page_bytes_ + kPageHeaderBytes +
            static_cast<size_t>(place.chunk) * chunk_bytes;
   }
-  bool ReadBitmap(uint64_t page, PageBitmap& bitmap) const;
-  bool ScanChunk(ChunkPlace place, PageBitmap bitmap, const Take& take,
-                 std::vector<FoundChunk>& all, std::string& out) const;
+  std::optional<PageBitmap> BitmapOf(uint64_t page) const;
 
   const Memory& memory_;
   const size_t page_bytes_;

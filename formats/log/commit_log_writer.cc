@@ -9,7 +9,6 @@
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"
-#include "formats/io/tool_version.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_codec.h"
 

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "formats/io/compressed_source.h"
-#include "formats/io/tool_version.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/testing/commit_log_schema.h"
 #include "formats/testing/sample_log.h"

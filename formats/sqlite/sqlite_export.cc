@@ -62,20 +62,29 @@ Result<std::unique_ptr<SqliteExport>> SqliteExport::Create(const std::string& pa
                                 kSqliteApplicationId, kSqliteSchemaVersion));
   database->Execute(std::string(SqliteTables()));
   for (const FateRow& row : kEnumRows<Fate>)
-    database->Into("fates").Row(row.name, IsLoss(row.value), row.text);
+    database->Insert("fates", row.name, IsLoss(row.value), row.text);
   RS_RETURN_IF_ERROR(database->status());
   return database;
 }
 
 SqliteExport::~SqliteExport() {
-  inserts_.clear();
+  DropInserts();
   sqlite3_close(db_);
 }
 
-SqliteInsert& SqliteExport::Into(const char* table) {
-  std::unique_ptr<SqliteInsert>& insert = inserts_[table];
-  if (insert == nullptr) insert = std::make_unique<SqliteInsert>(*this, table);
-  return *insert;
+sqlite3_stmt* SqliteExport::Prepare(const char* table, size_t columns) {
+  const std::vector<const char*> places(columns, "?");
+  const std::string sql = fmt::format("INSERT INTO {} VALUES({})", table, fmt::join(places, ","));
+  sqlite3_stmt* insert = nullptr;
+  if (status_)
+    Check(sqlite3_prepare_v3(db_, sql.c_str(), static_cast<int>(sql.size()),
+                             SQLITE_PREPARE_PERSISTENT, &insert, nullptr));
+  return insert;
+}
+
+void SqliteExport::DropInserts() {
+  for (const auto& [table, insert] : inserts_) sqlite3_finalize(insert);
+  inserts_.clear();
 }
 
 void SqliteExport::Execute(const std::string& sql) {
@@ -98,7 +107,7 @@ void SqliteExport::Check(int code) {
 
 Status SqliteExport::Commit() {
   Execute(std::string(SqliteViews()));
-  inserts_.clear();
+  DropInserts();
   Execute("COMMIT;");
   RS_RETURN_IF_ERROR(status_);
   const int closed = sqlite3_close(db_);
@@ -106,28 +115,6 @@ Status SqliteExport::Commit() {
   Check(closed);
   RS_RETURN_IF_ERROR(status_);
   return pending_.Commit();
-}
-
-SqliteInsert::SqliteInsert(SqliteExport& database, const char* table) : database_(database) {
-  std::string places;
-  const auto add = [](void* list, int, char**, char**) {
-    *static_cast<std::string*>(list) += static_cast<std::string*>(list)->empty() ? "?" : ",?";
-    return 0;
-  };
-  const std::string columns = fmt::format("SELECT 1 FROM pragma_table_info('{}')", table);
-  if (database_.status())
-    database_.Check(sqlite3_exec(database_.db_, columns.c_str(), add, &places, /*errmsg=*/nullptr));
-  const std::string sql = fmt::format("INSERT INTO {} VALUES({})", table, places);
-  if (database_.status())
-    database_.Check(sqlite3_prepare_v3(database_.db_, sql.c_str(), static_cast<int>(sql.size()),
-                                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr));
-}
-
-SqliteInsert::~SqliteInsert() { sqlite3_finalize(statement_); }
-
-void SqliteInsert::Step() {
-  database_.Check(sqlite3_step(statement_));
-  sqlite3_reset(statement_);
 }
 
 ExportSink::ExportSink(SqliteExport& database, uint64_t session, PacketKinds& kinds)
@@ -155,10 +142,6 @@ void ExportSink::OnRecord(const Op& op, const LogMoment& moment) {
     producer.page_size = memory->page_size;
   } else if (const auto* gone = std::get_if<ProducerDisconnected>(&op.body)) {
     producers_[gone->producer].disconnected_at = now();
-  } else if (const auto* source = std::get_if<DataSourceSetUp>(&op.body)) {
-    std::vector<std::string>& names = sources_[{source->producer, source->target_buffer}];
-    const std::string name = Printable(source->name);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
 }
 
@@ -186,17 +169,33 @@ Status ExportSink::OnPacket(const SessionPacket& packet) {
 }
 
 void ExportSink::OnReadDone(BufferId buffer, uint64_t /*packets*/) {
-  database_.Into("reads").Row(nullptr, session_, Raw(buffer), read_.pass, read_.at.record,
-                              read_.at.time_ns, Name(read_.reason), read_.count.packets,
-                              read_.count.bytes, read_.invalid);
+  database_.Insert("reads", nullptr, session_, Raw(buffer), read_.pass, read_.at.record,
+                   read_.at.time_ns, Name(read_.reason), read_.count.packets, read_.count.bytes,
+                   read_.invalid);
 }
 
 void ExportSink::OnPacketFate(const PacketAccount& account) {
   sequences_[{account.buffer, account.sequence}].by_fate[account.fate] += {1, account.size};
   if (IsLoss(account.fate)) ++lost_packets_;
-  static const std::string kUnknown;
+  ++database_.packets_;
+  const PacketFacts& facts = account.facts;
   const uint32_t kind = gaps_.last_kind();
-  AddPacket(account, kind == 0 ? kUnknown : kinds_.NameOf(kind));
+  const bool is_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
+  const bool is_overwritten = account.culprit.has_value();
+  const ChunkName culprit = account.culprit.value_or(ChunkName());
+  database_.Insert(
+      "packets", nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
+      Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
+      account.last_chunk, account.size, ContentName(facts.content),
+      If(kind != 0, std::string_view(kinds_.NameOf(kind))), facts.timestamp, facts.timestamp_clock,
+      facts.clears_state, facts.needs_state, facts.has_interned_data, account.written.record,
+      account.written.time_ns, Name(account.fate),
+      If(account.cause != Cause::kNone, Name(account.cause)), account.own_fault,
+      account.decided.record, account.decided.time_ns, If(is_out, account.pass),
+      If(is_out, account.position), account.loss_bits,
+      If(is_overwritten, Raw(culprit.sequence.producer)),
+      If(is_overwritten, Raw(culprit.sequence.writer)), If(is_overwritten, Raw(culprit.chunk)),
+      account.waits_for ? std::optional(Raw(account.waits_for->chunk)) : std::nullopt);
 }
 
 void ExportSink::OnChunkEntered(const ChunkLife& life) {
@@ -209,8 +208,8 @@ void ExportSink::AddChunk(const ChunkLife& life) {
   const SequenceKey sequence = life.chunk.sequence;
   const bool entered = life.exit != ChunkLife::Exit::kNone;
   const bool evicted = life.exit == ChunkLife::Exit::kEvicted;
-  database_.Into("chunks").Row(
-      id, session_, Raw(life.buffer), Raw(sequence.producer), Raw(sequence.writer),
+  database_.Insert(
+      "chunks", id, session_, Raw(life.buffer), Raw(sequence.producer), Raw(sequence.writer),
       Raw(life.chunk.chunk), life.committed.record, life.committed.time_ns, Name(life.origin),
       life.fragments, (life.flags & kFirstContinues) != 0, (life.flags & kLastContinues) != 0,
       (life.flags & kNeedsPatching) != 0, life.complete, life.payload_bytes, Name(life.entry),
@@ -219,42 +218,16 @@ void ExportSink::AddChunk(const ChunkLife& life) {
       If(evicted, life.unread_bytes));
 }
 
-void ExportSink::AddPacket(const PacketAccount& account, const std::string& kind) {
-  const PacketFacts& facts = account.facts;
-  constexpr uint32_t kNamedContents = 4096;
-  std::string beyond;
-  if (facts.content < kNamedContents && facts.content >= contents_.size())
-    contents_.resize(facts.content + 1);
-  std::string& content = facts.content < kNamedContents ? contents_[facts.content] : beyond;
-  if (content.empty()) content = ContentName(facts.content);
-  const bool is_out = account.fate == Fate::kRead || account.fate == Fate::kInvalid;
-  const auto& culprit = account.culprit;
-  database_.Into("packets").Row(
-      nullptr, session_, Raw(account.buffer), Raw(account.sequence.producer),
-      Raw(account.sequence.writer), account.first_chunk, account.fragment, account.first_offset,
-      account.last_chunk, account.size, content, If(!kind.empty(), std::string_view(kind)),
-      facts.timestamp, facts.timestamp_clock, facts.clears_state, facts.needs_state,
-      facts.has_interned_data, account.written.record, account.written.time_ns, Name(account.fate),
-      If(account.cause != Cause::kNone, Name(account.cause)), account.own_fault,
-      account.decided.record, account.decided.time_ns, If(is_out, account.pass),
-      If(is_out, account.position), account.loss_bits,
-      culprit ? std::optional(Raw(culprit->sequence.producer)) : std::nullopt,
-      culprit ? std::optional(Raw(culprit->sequence.writer)) : std::nullopt,
-      culprit ? std::optional(Raw(culprit->chunk)) : std::nullopt,
-      account.waits_for ? std::optional(Raw(account.waits_for->chunk)) : std::nullopt);
-  ++database_.packets_;
-}
-
 void ExportSink::AddGap(const Gap& gap) {
   const auto most = std::ranges::max_element(
       gap.causes, {}, [](const CauseCount& cause) { return cause.count.packets; });
-  database_.Into("gaps").Row(
-      session_, Raw(gap.buffer), Raw(gap.sequence.producer), Raw(gap.sequence.writer),
-      gap.first.chunk, gap.first.fragment, gap.last_chunk, gap.lost.packets, gap.lost.bytes,
-      gap.own_fault.packets, Name(most == gap.causes.end() ? Cause::kNone : most->cause),
-      gap.written.first.time_ns, gap.written.last.time_ns, gap.decided.first.time_ns,
-      gap.decided.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
-      gap.remedies.read_period_ns);
+  database_.Insert("gaps", session_, Raw(gap.buffer), Raw(gap.sequence.producer),
+                   Raw(gap.sequence.writer), gap.first.chunk, gap.first.fragment, gap.last_chunk,
+                   gap.lost.packets, gap.lost.bytes, gap.own_fault.packets,
+                   Name(most == gap.causes.end() ? Cause::kNone : most->cause),
+                   gap.written.first.time_ns, gap.written.last.time_ns, gap.decided.first.time_ns,
+                   gap.decided.last.time_ns, Name(gap.sign), gap.remedies.buffer_size,
+                   gap.remedies.read_period_ns);
 }
 
 void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
@@ -263,21 +236,20 @@ void ExportSink::AddBuffers(const ReplayOutcome& outcome) {
   for (const BufferOutcome& buffer : outcome.buffers) buffers[buffer.id] = &buffer;
   for (const auto& [id, buffer] : buffers) {
     if (buffer == nullptr)  // it never was set up
-      database_.Into("buffers").Row(session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
+      database_.Insert("buffers", session_, Raw(id), nullptr, nullptr, nullptr, nullptr, nullptr);
     else
-      database_.Into("buffers").Row(session_, Raw(id), buffer->index, TextOrNull(buffer->engine),
-                                    buffer->size, Name(buffer->policy), buffer->freed);
+      database_.Insert("buffers", session_, Raw(id), buffer->index, TextOrNull(buffer->engine),
+                       buffer->size, Name(buffer->policy), buffer->freed);
   }
 }
 
 void ExportSink::AddProducers() {
   for (const auto& [id, producer] : producers_) {
     const ProducerConnected& known = producer.connected;
-    database_.Into("producers")
-        .Row(session_, Raw(id), TextOrNull(known.name), known.uid, known.pid, TextOrNull(known.sdk),
-             known.smb_size, known.page_size, producer.connected_at.record,
-             producer.connected_at.time_ns, producer.disconnected_at.record,
-             producer.disconnected_at.time_ns);
+    database_.Insert("producers", session_, Raw(id), TextOrNull(known.name), known.uid, known.pid,
+                     TextOrNull(known.sdk), known.smb_size, known.page_size,
+                     producer.connected_at.record, producer.connected_at.time_ns,
+                     producer.disconnected_at.record, producer.disconnected_at.time_ns);
   }
 }
 
@@ -285,13 +257,12 @@ void ExportSink::AddSequence(BufferId buffer, SequenceKey key, const Sequence& s
   const uint16_t producer = Raw(key.producer), writer = Raw(key.writer);
   const FateCount written = sequence.by_fate.all(), lost = sequence.by_fate.lost();
   const FateCount read = sequence.by_fate[Fate::kRead];
-  std::vector<std::string> sources = sources_[{key.producer, buffer}];
-  std::ranges::sort(sources);
-  database_.Into("sequences")
-      .Row(session_, Raw(buffer), producer, writer, TextOrNull(notes_.ProducerOf(key)),
-           TextOrNull(notes_.ThreadOf(key)),
-           TextOrNull(fmt::format("{}", fmt::join(sources, ", "))), sequence.commits,
-           written.packets, written.bytes, read.packets, read.bytes, lost.packets, lost.bytes);
+  const std::set<std::string> sources = notes_.SourcesOf(key.producer, buffer);
+  database_.Insert("sequences", session_, Raw(buffer), producer, writer,
+                   TextOrNull(notes_.ProducerOf(key)), TextOrNull(notes_.ThreadOf(key)),
+                   TextOrNull(fmt::format("{}", fmt::join(sources, ", "))), sequence.commits,
+                   written.packets, written.bytes, read.packets, read.bytes, lost.packets,
+                   lost.bytes);
 }
 
 Status ExportSink::Finish(const ReplayOutcome& outcome,
@@ -305,15 +276,15 @@ Status ExportSink::Finish(const ReplayOutcome& outcome,
     for (const SequenceGaps& sequence : buffer.sequences)
       for (const Gap& gap : sequence.gaps) AddGap(gap);
   for (const StatRow& row : TraceProcessorStats(outcome))
-    database_.Into("stats").Row(session_, row.name, row.index, Name(row.severity), row.value);
+    database_.Insert("stats", session_, row.name, row.index, Name(row.severity), row.value);
   std::optional<std::string> config;
   if (!config_.empty()) config = descriptors::Text("TraceConfig", wire::AsBytes(config_));
-  database_.Into("sessions")
-      .Row(session_, Printable(outcome.path), TextOrNull(header_.uuid), TextOrNull(header_.tool),
-           Name(header_.source), TextOrNull(header_.host), TextOrNull(header_.clock),
-           TextOrNull(header_.description), outcome.records, outcome.read_passes,
-           Name(outcome.reads.mode), outcome.reads.assumed, outcome.recorder_gaps,
-           outcome.first_time_ns, outcome.last_time_ns, notes_.clock().wall_offset_ns(), config);
+  database_.Insert("sessions", session_, Printable(outcome.path), TextOrNull(header_.uuid),
+                   TextOrNull(header_.tool), Name(header_.source), TextOrNull(header_.host),
+                   TextOrNull(header_.clock), TextOrNull(header_.description), outcome.records,
+                   outcome.read_passes, Name(outcome.reads.mode), outcome.reads.assumed,
+                   outcome.recorder_gaps, outcome.first_time_ns, outcome.last_time_ns,
+                   notes_.clock().wall_offset_ns(), config);
   return database_.status();
 }
 

@@ -39,8 +39,6 @@ inline constexpr int kSqliteApplicationId = 0x72677363;
 bool IsOwnDatabase(Bytes start);
 inline constexpr OutputKind kDatabaseOutput = {"a database", false, IsOwnDatabase};
 
-class SqliteInsert;
-
 /// The database of `ringscope export`: rows in one transaction, indexes at the end. It appears
 /// under its name once it is whole. The first error stays: whatever follows it does nothing, and
 /// Commit returns it. An ExportSink for each session fills it.
@@ -55,17 +53,44 @@ class SqliteExport {
   uint64_t packets() const { return packets_; }
   /// The first error so far.
   const Status& status() const { return status_; }
-  /// The prepared INSERT of a table that exists. @param table a literal
-  SqliteInsert& Into(const char* table);
   /// Makes the indexes and views, ends the transaction, and puts the file in its place. Call once,
   /// last.
   Status Commit();
 
  private:
   friend class ExportSink;
-  friend class SqliteInsert;
 
   explicit SqliteExport(PendingFile pending) : pending_(std::move(pending)) {}
+  /// Inserts a row of values for all columns that are stored. Numbers go in modulo 2^64, as
+  /// SQLite's are signed; text must be UTF-8; an absent optional and nullptr are NULL.
+  /// @param table a literal, always with as many values
+  template <typename... Values>
+  void Insert(const char* table, const Values&... values) {
+    sqlite3_stmt*& insert = inserts_[table];
+    if (insert == nullptr) insert = Prepare(table, sizeof...(values));
+    if (!status_) return;
+    int column = 0;
+    (Bind(insert, ++column, values), ...);
+    Check(sqlite3_step(insert));
+    sqlite3_reset(insert);
+  }
+  template <std::integral T>
+  static void Bind(sqlite3_stmt* insert, int column, T value) {
+    sqlite3_bind_int64(insert, column, static_cast<sqlite3_int64>(value));
+  }
+  /// The text must stay where it is until the row is in: it does, during the call.
+  static void Bind(sqlite3_stmt* insert, int column, std::string_view text) {
+    sqlite3_bind_text(insert, column, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+  }
+  static void Bind(sqlite3_stmt* insert, int column, std::nullptr_t) {
+    sqlite3_bind_null(insert, column);
+  }
+  template <typename T>
+  static void Bind(sqlite3_stmt* insert, int column, const std::optional<T>& value) {
+    value ? Bind(insert, column, *value) : Bind(insert, column, nullptr);
+  }
+  sqlite3_stmt* Prepare(const char* table, size_t columns);
+  void DropInserts();
   /// Runs statements that return nothing.
   void Execute(const std::string& sql);
   void Check(int code);
@@ -73,49 +98,9 @@ class SqliteExport {
   PendingFile pending_;
   sqlite3* db_ = nullptr;
   Status status_;
-  std::map<const char*, std::unique_ptr<SqliteInsert>> inserts_;
+  std::map<const char*, sqlite3_stmt*> inserts_;
   uint64_t packets_ = 0;
   uint64_t chunks_ = 0;  // rows of the sessions before
-};
-
-/// A prepared INSERT: one call for each row.
-class SqliteInsert {
- public:
-  /// The table's own description gives the columns that are stored.
-  SqliteInsert(SqliteExport& database, const char* table);
-  ~SqliteInsert();
-  SqliteInsert(const SqliteInsert&) = delete;
-  SqliteInsert& operator=(const SqliteInsert&) = delete;
-
-  /// Inserts a row. Numbers go in modulo 2^64, as SQLite's are signed; text must be UTF-8; an
-  /// absent optional and nullptr are NULL.
-  template <typename... Values>
-  void Row(const Values&... values) {
-    if (statement_ == nullptr || !database_.status()) return;
-    int column = 0;
-    (Bind(++column, values), ...);
-    Step();
-  }
-
- private:
-  template <std::integral T>
-  void Bind(int column, T value) {
-    sqlite3_bind_int64(statement_, column, static_cast<sqlite3_int64>(value));
-  }
-  /// The text must stay where it is until the row is in: it does, during the call.
-  void Bind(int column, std::string_view text) {
-    sqlite3_bind_text(statement_, column, text.data(), static_cast<int>(text.size()),
-                      SQLITE_STATIC);
-  }
-  void Bind(int column, std::nullptr_t) { sqlite3_bind_null(statement_, column); }
-  template <typename T>
-  void Bind(int column, const std::optional<T>& value) {
-    value ? Bind(column, *value) : Bind(column, nullptr);
-  }
-  void Step();
-
-  SqliteExport& database_;
-  sqlite3_stmt* statement_ = nullptr;
 };
 
 /// Turns the replay of one session into rows. Give it to the replay as a listener and to the
@@ -169,7 +154,6 @@ class ExportSink : public ChunkLifetimes, public LedgerSink {
   };
 
   void AddChunk(const ChunkLife& life);
-  void AddPacket(const PacketAccount& account, const std::string& kind);
   void AddGap(const Gap& gap);
   void AddBuffers(const ReplayOutcome& outcome);
   void AddProducers();
@@ -185,8 +169,6 @@ class ExportSink : public ChunkLifetimes, public LedgerSink {
   GapAnalysis gaps_;
   std::map<ProducerId, Producer> producers_;
   std::map<SequenceId, Sequence> sequences_;
-  std::map<std::pair<ProducerId, BufferId>, std::vector<std::string>> sources_;
-  std::vector<std::string> contents_;  // names, by field of TracePacket
   std::map<BufferId, uint32_t> passes_;
   Read read_;  // under way
   ReadReason reason_ = ReadReason::kUnknown;

@@ -9,7 +9,6 @@
 #include "core/base/text.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/io/made_ahead.h"
-#include "formats/io/tool_version.h"
 
 namespace ringscope {
 namespace {

@@ -1,5 +1,3 @@
-#include "formats/io/descriptor_io.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,6 +9,7 @@
 #include <thread>
 
 #include "core/base/wire.h"
+#include "formats/io/byte_stream.h"
 
 namespace ringscope {
 namespace {
