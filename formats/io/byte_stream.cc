@@ -56,6 +56,21 @@ class FileSource : public ByteSource {
   std::optional<uint64_t> size_;
 };
 
+class FunctionSource : public ByteSource {
+ public:
+  FunctionSource(ReadFn read, std::string path, std::optional<uint64_t> size)
+      : read_(std::move(read)), path_(std::move(path)), size_(size) {}
+
+  Result<size_t> ReadNext(std::span<uint8_t> into) override { return read_(into); }
+  const std::string& path() const override { return path_; }
+  std::optional<uint64_t> size() const override { return size_; }
+
+ private:
+  const ReadFn read_;
+  const std::string path_;
+  const std::optional<uint64_t> size_;
+};
+
 class SourceAt : public ByteSource {
  public:
   SourceAt(ReadAtFn read_at, uint64_t size, std::string path)
@@ -190,6 +205,11 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
                 "name one of its files; doctor and report take folders");
   RunFiles::AddInput(info, path);
   return source;
+}
+
+std::unique_ptr<ByteSource> MakeSource(ReadFn read, std::string path,
+                                       std::optional<uint64_t> size) {
+  return std::make_unique<FunctionSource>(std::move(read), std::move(path), size);
 }
 
 std::unique_ptr<ByteSource> MakeSourceAt(ReadAtFn read_at, uint64_t size, std::string path) {

@@ -43,6 +43,10 @@ class ByteSource {
 
 /// Opens a file, or standard input for "-".
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
+/// A source whose bytes a function reads as Read does.
+using ReadFn = std::function<Result<size_t>(std::span<uint8_t> into)>;
+std::unique_ptr<ByteSource> MakeSource(ReadFn read, std::string path,
+                                       std::optional<uint64_t> size = {});
 /// Reads up to `into.size()` bytes at an offset; short only at the end.
 using ReadAtFn = std::function<Result<size_t>(uint64_t offset, std::span<uint8_t> into)>;
 /// A source over what can be read at any offset.
