@@ -17,24 +17,17 @@ namespace ringscope {
 /// Makes tracks of the buffers of a replay: their fill level, unread bytes and reach (how long ago
 /// the oldest chunk in it was committed), read passes and wraps, and of what happens to the tracing
 /// session. Memory: O(chunks held), and that of the tracks.
-class BufferTracks : public ReplayListener, private ChunkLifeListener {
+class BufferTracks : private ChunkLifeListener, public ChunkLifetimes {
  public:
   /// @param root gets the tracks; @param notes of the same replay; both must outlive this
-  BufferTracks(EventTrack& root, const SessionNotes& notes) : root_(root), notes_(notes) {}
+  BufferTracks(EventTrack& root, const SessionNotes& notes)
+      : ChunkLifetimes(static_cast<ChunkLifeListener&>(*this)), root_(root), notes_(notes) {}
 
-  /// Read passes so far.
-  uint64_t passes() const { return passes_; }
   /// Shows a remark at the end of each buffer's reads: "read as recorded".
   void Finish(const std::string& remark);
 
-  bool WantsBufferEvents() const override { return true; }
   void OnRecord(const Op& op, const LogMoment& moment) override;
   void OnBufferSetUp(SessionBuffer& buffer) override;
-  void OnBufferReplaced(SessionBuffer& buffer) override { lives_.OnBufferReplaced(buffer); }
-  void OnChunk(BufferId buffer, const ChunkCommit& commit,
-               std::optional<Refusal> refusal) override {
-    lives_.OnChunk(buffer, commit, refusal);
-  }
   void OnChunkDone(BufferId buffer, const ChunkCommit& commit) override;
   void OnReadBegun(BufferId buffer) override;
   Status OnPacket(const SessionPacket& packet) override;
@@ -58,18 +51,10 @@ class BufferTracks : public ReplayListener, private ChunkLifeListener {
   EventTrack& root_;
   const SessionNotes& notes_;
   EventTrack* session_ = nullptr;
-  ChunkLifetimes lives_{*this};
   std::map<BufferId, Buffer> buffers_;
   int64_t now_ = 0;
   ReadReason reason_ = ReadReason::kUnknown;
-  uint64_t passes_ = 0;
 };
-
-/// A moment of a log on the time axis of the trace, ns. A log without times takes a microsecond for
-/// each record.
-inline int64_t TraceTimeOf(const LogMoment& moment) {
-  return static_cast<int64_t>(moment.time_ns.value_or(moment.record.value_or(0) * 1000));
-}
 
 /// Makes tracks with the holes of an examined session: below the track of each thread, or else by
 /// process or sequence, a slice over each hole, and over packets that need lost state; by buffer,
