@@ -297,7 +297,7 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
     bytes_left = std::clamp<uint64_t>(bytes / 10, kLeastBytes, kMostBytes);
   } else {
     TraceWriter writer(*file);  // of the clocks of the log
-    writer.AddTool();
+    RS_RETURN_IF_ERROR(writer.AddTool());
     for (const std::string& snapshot : log->snapshots.list)
       RS_RETURN_IF_ERROR(
           writer.AddServicePacket(proto::TracePacket::kClockSnapshot, wire::AsBytes(snapshot)));

@@ -230,7 +230,7 @@ Result<ExitCode> RunReplay(const ReplayArgs& args, SessionReader& sessions, Cont
     TraceWriter* trace = nullptr;
     if (files.trace) {
       trace = &run.Add<TraceWriter>(*files.trace, args.input.clone);
-      trace->AddTool();
+      RS_RETURN_IF_ERROR(trace->AddTool());
     }
     EventsWriter* events = files.events ? &run.Add<EventsWriter>(*files.events) : nullptr;
     // Accounts take as long as the trace itself, and memory.

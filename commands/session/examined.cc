@@ -16,7 +16,6 @@
 #include "core/perfetto/commit_request.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/archive.h"
 #include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/lookup.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/archive.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/inputs/recording.h"
 #include "formats/io/compressed_source.h"

@@ -147,9 +147,9 @@ void CheckedLog::Append(OpBody body) {
   first_.clear();
   commit_log::AppendRecord({.time_ns = 1, .body = std::move(body)}, 0, first_);
   const auto decoded = commit_log::DecodeRecord(content(first_));
-  if (!decoded || !decoded->op) std::abort();
+  if (!decoded || !*decoded) std::abort();
   second_.clear();
-  commit_log::AppendRecord(*decoded->op, 0, second_);
+  commit_log::AppendRecord(**decoded, 0, second_);
   if (first_ != second_) std::abort();
 }
 

@@ -1,5 +1,3 @@
-#include "formats/inputs/archive.h"
-
 #include <fmt/format.h>
 #include <zip.h>
 
@@ -9,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/base/wire.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/inputs/recording.h"
 #include "formats/io/compressed_source.h"
 
@@ -45,42 +44,24 @@ tl::unexpected<Error> MemberError(const std::string& path, const zip_error_t* er
               {path, {}, {}}, "the archive is damaged, or its compression is not supported");
 }
 
-class ZipMemberSource : public ByteSource {
- public:
-  ZipMemberSource(std::shared_ptr<zip_t> archive, zip_file_t* file, std::string path,
-                  std::optional<uint64_t> size)
-      : archive_(std::move(archive)), file_(file), path_(std::move(path)), size_(size) {}
-
-  const std::string& path() const override { return path_; }
-  std::optional<uint64_t> size() const override { return size_; }
-
- private:
-  struct CloseMember {
-    void operator()(zip_file_t* file) const { static_cast<void>(zip_fclose(file)); }
-  };
-
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    const zip_int64_t got = zip_fread(file_.get(), into.data(), into.size());
-    if (got >= 0) return static_cast<size_t>(got);
-    return MemberError(path_, zip_file_get_error(file_.get()));
-  }
-
-  const std::shared_ptr<zip_t> archive_;
-  const std::unique_ptr<zip_file_t, CloseMember> file_;  // closed before the archive
-  const std::string path_;
-  const std::optional<uint64_t> size_;
-};
-
 Result<std::unique_ptr<ByteSource>> OpenZipMember(const std::shared_ptr<zip_t>& archive,
                                                   uint64_t index, const std::string& path) {
-  zip_file_t* const file = zip_fopen_index(archive.get(), index, 0);
-  if (file == nullptr) return MemberError(path, zip_get_error(archive.get()));
+  zip_file_t* const opened = zip_fopen_index(archive.get(), index, 0);
+  if (opened == nullptr) return MemberError(path, zip_get_error(archive.get()));
+  const std::shared_ptr<zip_file_t> file(opened, [archive](zip_file_t* closed) {
+    static_cast<void>(zip_fclose(closed));  // before the archive
+  });
   zip_stat_t stat;
   zip_stat_init(&stat);
   std::optional<uint64_t> size;
   if (zip_stat_index(archive.get(), index, 0, &stat) == 0 && (stat.valid & ZIP_STAT_SIZE) != 0)
     size = stat.size;
-  return std::make_unique<ZipMemberSource>(archive, file, path, size);
+  const auto read = [file, path](std::span<uint8_t> into) -> Result<size_t> {
+    const zip_int64_t got = zip_fread(file.get(), into.data(), into.size());
+    if (got < 0) return MemberError(path, zip_file_get_error(file.get()));
+    return static_cast<size_t>(got);
+  };
+  return MakeSource(read, path, size);
 }
 
 /// A name under which a source's bytes can be opened: its own, or that of a copy.
@@ -161,15 +142,13 @@ Result<Members> TarMembers(ByteSource& source) {
       if (type == '0' || type == '\0') {
         ArchiveMember& member = members.emplace_back();
         member.path = fmt::format("{}:{}", source.path(), name);
-        member.open = [file, at, size, path = member.path,
-                       copy = named.copy]() -> Result<std::unique_ptr<ByteSource>> {
-          return MakeSourceAt(
-              [file, at, size](uint64_t offset, std::span<uint8_t> into) -> Result<size_t> {
-                if (offset >= size) return size_t{0};
-                return file->ReadAt(at + offset,
-                                    into.first(std::min<uint64_t>(into.size(), size - offset)));
-              },
-              size, path);
+        const auto read_at = [file, at, size, copy = named.copy](
+                                 uint64_t offset, std::span<uint8_t> into) -> Result<size_t> {
+          const uint64_t left = size - std::min(offset, size);
+          return file->ReadAt(at + offset, into.first(std::min<uint64_t>(into.size(), left)));
+        };
+        member.open = [read_at, size, path = member.path] {
+          return MakeSourceAt(read_at, size, path);
         };
       }
     }
@@ -178,29 +157,19 @@ Result<Members> TarMembers(ByteSource& source) {
   return members;
 }
 
-/// The first bytes of an input, decompressed if it is a compressed archive.
-std::string StartOfArchive(std::string_view start) {
-  if (!IsZip(start) && !IsTar(start)) {
-    std::unique_ptr<ByteSource> source = MakeMemorySource(std::string(start));
-    if (const auto content = MakeSourceFor(wire::AsBytes(start), source))
-      return content->Peek(kTarBlock).value_or("");
-  }
-  return std::string(start.substr(0, kTarBlock));
-}
-
 /// @param depth of archives in it that are searched
 Result<Members> MembersOf(std::unique_ptr<ByteSource> source, int depth) {
   RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(kKindBytes));
   if (auto content = MakeSourceFor(wire::AsBytes(start), source)) source = std::move(content);
-  RS_ASSIGN_OR_RETURN(Members files,
-                      IsZip(StartOfArchive(start)) ? ZipMembers(*source) : TarMembers(*source));
+  RS_ASSIGN_OR_RETURN(const std::string inner, source->Peek(kTarBlock));
+  RS_ASSIGN_OR_RETURN(Members files, IsZip(inner) ? ZipMembers(*source) : TarMembers(*source));
   Members members;
   for (ArchiveMember& member : files) {
     auto opened = member.open();
     const std::string bytes = opened ? (*opened)->Peek(kKindBytes).value_or("") : "";
     if (depth > 0 && IsArchive(bytes)) {
-      if (auto inner = MembersOf(*std::move(opened), depth - 1)) {
-        std::ranges::move(*inner, std::back_inserter(members));
+      if (auto nested = MembersOf(*std::move(opened), depth - 1)) {
+        std::ranges::move(*nested, std::back_inserter(members));
         continue;
       }
     }
@@ -214,7 +183,10 @@ Result<Members> MembersOf(std::unique_ptr<ByteSource> source, int depth) {
 }  // namespace
 
 bool IsArchive(std::string_view start) {
-  const std::string inner = StartOfArchive(start);
+  if (IsZip(start) || IsTar(start)) return true;
+  std::unique_ptr<ByteSource> source = MakeMemorySource(std::string(start));
+  const auto content = MakeSourceFor(wire::AsBytes(start), source);
+  const std::string inner = content ? content->Peek(kTarBlock).value_or("") : "";
   return IsZip(inner) || IsTar(inner);
 }
 

@@ -60,19 +60,13 @@ bool IsTrace(Bytes bytes) {
   if (size.size == 0) return false;
   const Bytes packet = bytes.subspan(1 + size.size);
   if (size.value > packet.size()) return packet.size() + 1 + size.size >= kLookedAt;
-  wire::FieldReader fields(packet.first(static_cast<size_t>(size.value)));
-  while (fields.Next()) {
-  }
-  return fields.ok();
+  return wire::ForEachField(packet.first(static_cast<size_t>(size.value)), [](const auto&) {});
 }
 
 /// Returns true if the bytes are a whole TraceConfig whose data sources all have a name. A trace
 /// has no field but its packets.
 bool IsConfig(Bytes bytes) {
-  wire::FieldReader fields(bytes);
-  while (fields.Next()) {
-  }
-  if (!fields.ok()) return false;
+  if (!wire::ForEachField(bytes, [](const auto&) {})) return false;
   const TraceConfigFacts config = ReadTraceConfigFacts(bytes);
   const auto is_named = [](const ConfiguredSource& source) {
     constexpr std::string_view kMarks = "._:/-";
@@ -130,37 +124,36 @@ constexpr std::array kMagics = {
 struct KnownText {
   const char* start;  // a regular expression
   const char* words;
-  const char* has = "";  // also somewhere in its first kLookedAt bytes
   const char* opened = "";
+  const char* has = "";  // also somewhere in its first kLookedAt bytes
 };
 constexpr KnownText kKnownTexts[] = {
-    {"<(!doctype )?html", "a page of systrace", "trace-data", kUi},
-    {"<(!doctype )?html", "a page of systrace", "systrace", kUi},
-    {"<(!doctype )?html", "a page of systrace", "# tracer", kUi},
+    {"<(!doctype )?html", "a page of systrace", kUi, "trace-data"},
+    {"<(!doctype )?html", "a page of systrace", kUi, "systrace"},
+    {"<(!doctype )?html", "a page of systrace", kUi, "# tracer"},
     {"<(!doctype )?html", "an HTML page"},
     {"<svg", "an SVG picture"},
-    {"<\\?xml", "an export of Apple's Instruments", "<trace-query-result>", kUi},
+    {"<\\?xml", "an export of Apple's Instruments", kUi, "<trace-query-result>"},
     {"<\\?xml", "an XML document"},
-    {"\\{", "a Fuchsia trace in JSON", "\"systemTraceEvents\"", kUi},
-    {"[[{]", "a Chrome trace in JSON", "\"traceEvents\"", kUi},
-    {"\\[", "a Chrome trace in JSON", "\"ph\"", kUi},
-    {"\\{\"(meta|libs)\"", "a profile of Firefox (Gecko)", "",
+    {"\\{", "a Fuchsia trace in JSON", kUi, "\"systemTraceEvents\""},
+    {"[[{]", "a Chrome trace in JSON", kUi, "\"traceEvents\""},
+    {"\\[", "a Chrome trace in JSON", kUi, "\"ph\""},
+    {"\\{\"(meta|libs)\"", "a profile of Firefox (Gecko)",
      "profiler.firefox.com and ui.perfetto.dev open it"},
     {"\\{", "a JSON text"},
     {"\\[", "a JSON text"},
-    {"# ninja log", "a log of ninja", "", kUi},
-    {"", "a systrace text", "# tracer", kUi},
-    {"(TRACE:\\n|cpus=)", "a systrace text", "", kUi},
-    {"\\S.*-\\d+ +(\\([ \\d-]+\\) +)?\\[\\d+\\] .* *\\d+\\.\\d+: \\w+:", "a systrace text", "",
-     kUi},
-    {"\\S.* +\\d+(/\\d+)? +(\\[\\d+\\] +)?\\d+\\.\\d+: ", "a text of perf script", "", kUi},
-    {"(\\d{4}-)?\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+ ", "a text of logcat", "", kUi},
-    {"[^;\\s][^;\\n]*(;[^;\\n]+)+ \\d+\\n", "collapsed stacks", "", kUi},
-    {"(\\d+ +)?([\\d:.]+ )?[a-z_0-9]+\\(.*\\) += ", "a text of strace", "", kUi},
-    {"(#.*\\n|\\s)*(buffers|data_sources|duration_ms|write_into_file)\\s*[:{]", kConfigWords, "",
+    {"# ninja log", "a log of ninja", kUi},
+    {"", "a systrace text", kUi, "# tracer"},
+    {"(TRACE:\\n|cpus=)", "a systrace text", kUi},
+    {"\\S.*-\\d+ +(\\([ \\d-]+\\) +)?\\[\\d+\\] .* *\\d+\\.\\d+: \\w+:", "a systrace text", kUi},
+    {"\\S.* +\\d+(/\\d+)? +(\\[\\d+\\] +)?\\d+\\.\\d+: ", "a text of perf script", kUi},
+    {"(\\d{4}-)?\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d+ ", "a text of logcat", kUi},
+    {"[^;\\s][^;\\n]*(;[^;\\n]+)+ \\d+\\n", "collapsed stacks", kUi},
+    {"(\\d+ +)?([\\d:.]+ )?[a-z_0-9]+\\(.*\\) += ", "a text of strace", kUi},
+    {"(#.*\\n|\\s)*(buffers|data_sources|duration_ms|write_into_file)\\s*[:{]", kConfigWords,
      "'ringscope doctor' checks it"},
-    {"", "the text of an Android bug report",
-     "== dumpstate: ", "name the zip archive of the report"},
+    {"", "the text of an Android bug report", "name the zip archive of the report",
+     "== dumpstate: "},
     {"", "a text file"},
 };
 

@@ -6,7 +6,6 @@
 
 #include <utility>
 
-#include "formats/inputs/archive.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"
 #include "formats/log/commit_log_writer.h"

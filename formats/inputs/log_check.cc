@@ -13,69 +13,26 @@ namespace ringscope {
 namespace {
 
 using commit_log::IndexEntry;
-using commit_log::SeekEntry;
 
 /// Input bytes between two reports of progress.
 constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
 
-/// Counts the frames of a commit log while it is read.
-class FrameCounter : public CommitLogObserver {
- public:
-  void OnDataFrame(const ZstdFrame& frame) override {
-    ++data_frames_;
-    raw_bytes_ += frame.content.size();
-    ended_ = false;
-  }
-  void OnSkippableFrame(const ZstdFrame& frame) override {
-    if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0)
-      others_ended_ = others_ended_ && ended_;
-    if (frame.magic == commit_log::kStartFrameMagic || frame.magic == commit_log::kIndexFrameMagic)
-      ended_ = false;
-    if (frame.magic == commit_log::kSeekTableFrameMagic) ended_ = commit_log::IsOwnFrame(frame);
-  }
-  void OnRecord(const Op*, Bytes) override {}
-
-  /// Puts what was counted into `info`.
-  void Fill(LogInfo& info) const {
-    info.data_frames = data_frames_;
-    info.raw_bytes = raw_bytes_;
-    info.cleanly_closed =
-        info.format == LogFormat::kCommitLog && info.closed && others_ended_ && ended_;
-  }
-
- private:
-  uint64_t data_frames_ = 0;
-  uint64_t raw_bytes_ = 0;
-  bool ended_ = false;        // the last frame is a seek table
-  bool others_ended_ = true;  // so are those of the files before, if several are concatenated
-};
-
 /// Compares the end of each file, its index and seek table, with the frames and records before it.
 /// Memory: about 100 bytes per data frame.
-class FileChecker : public FrameCounter {
+class FileChecker : public CommitLogObserver {
  public:
   /// Sets the reader whose damage explains what would otherwise be findings of their own.
   void Watch(const LogSource& log) { log_ = &log; }
 
-  void OnDataFrame(const ZstdFrame& frame) override {
-    FrameCounter::OnDataFrame(frame);
-    if (file_.has_seek_table || file_.has_index)
-      Find(frame.offset, "records after the file's index");
-    file_.offsets.push_back(frame.offset);
-    file_.frames.push_back({.compressed_size = frame.whole.size(),
-                            .content_size = frame.content.size(),
-                            .frame_hash = commit_log::Hash(frame.whole)});
-    // The content's checksum, which decompression has checked, is the frame's last four bytes.
-    AddToSeekTable(frame, frame.content.size(),
-                   wire::LoadLittleEndian<uint32_t>(frame.whole.last(4).data()));
-  }
-
-  void OnSkippableFrame(const ZstdFrame& frame) override {
-    FrameCounter::OnSkippableFrame(frame);
+  void OnFrame(const ZstdFrame& frame) override {
     if (frame.magic == commit_log::kStartFrameMagic && frame.offset > 0) EndFile();
     if (frame.magic == commit_log::kIndexFrameMagic) CheckIndex(frame);
     if (frame.magic == commit_log::kSeekTableFrameMagic) CheckSeekTable(frame);
-    AddToSeekTable(frame, 0, commit_log::ContentChecksum({}));
+    if (frame.skippable())
+      file_.seek_table.AddSkippableFrame(frame.whole.size());
+    else
+      AddData(frame);
+    file_.end = frame.offset + frame.whole.size();
   }
 
   void OnRecord(const Op* op, Bytes encoded) override {
@@ -94,18 +51,9 @@ class FileChecker : public FrameCounter {
     ++file_.next_number;
   }
 
-  /// Call at a file's end.
-  void EndFile() {
-    // Without an index the log was not closed, which is no damage.
-    if (file_.has_index && !file_.has_seek_table && !IsDamaged())
-      Find(file_.end, "no seek table here: the log is cut off");
-    file_ = {.unknown_before = log_->unknown_records(),
-             .damage_before = log_->damage_count(),
-             .found_before = found_count_};
-  }
-
   /// Adds the damaged places that were found.
-  void AddTo(LogInfo& info) const {
+  void Finish(LogInfo& info) {
+    if (info.format == LogFormat::kCommitLog) EndFile();
     info.damage.insert(info.damage.end(), found_.begin(), found_.end());
     info.damage_count += found_count_;
     std::ranges::stable_sort(info.damage, {}, &Damage::offset);
@@ -121,7 +69,7 @@ class FileChecker : public FrameCounter {
     uint64_t end = 0;  // of the last frame
     std::vector<IndexEntry> frames = {};
     std::vector<uint64_t> offsets = {};  // of `frames`
-    std::vector<SeekEntry> seek = {};
+    commit_log::SeekTableBuilder seek_table = {};
     uint64_t next_number = 0;
     bool has_index = false;
     bool has_seek_table = false;
@@ -138,11 +86,25 @@ class FileChecker : public FrameCounter {
     return log_->damage_count() > file_.damage_before || found_count_ > file_.found_before;
   }
 
-  void AddToSeekTable(const ZstdFrame& frame, size_t content_size, uint32_t checksum) {
-    file_.seek.push_back({.compressed_size = static_cast<uint32_t>(frame.whole.size()),
-                          .content_size = static_cast<uint32_t>(content_size),
-                          .content_checksum = checksum});
-    file_.end = frame.offset + frame.whole.size();
+  void AddData(const ZstdFrame& frame) {
+    if (file_.has_seek_table || file_.has_index)
+      Find(frame.offset, "records after the file's index");
+    file_.offsets.push_back(frame.offset);
+    file_.frames.push_back({.compressed_size = frame.whole.size(),
+                            .content_size = frame.content.size(),
+                            .frame_hash = commit_log::Hash(frame.whole)});
+    // The content's checksum, which decompression has checked, is the frame's last four bytes.
+    file_.seek_table.AddDataFrame(frame.whole.size(), frame.content.size(),
+                                  wire::LoadLittleEndian<uint32_t>(frame.whole.last(4).data()));
+  }
+
+  void EndFile() {
+    // Without an index the log was not closed, which is no damage.
+    if (file_.has_index && !file_.has_seek_table && !IsDamaged())
+      Find(file_.end, "no seek table here: the log is cut off");
+    file_ = {.unknown_before = log_->unknown_records(),
+             .damage_before = log_->damage_count(),
+             .found_before = found_count_};
   }
 
   void CheckIndex(const ZstdFrame& frame) {
@@ -170,16 +132,17 @@ class FileChecker : public FrameCounter {
       sessions[i].life.clear();
       sessions[i].has_life = false;
     }
-    const bool left_out = index->sessions.empty() && !commit_log::SummariesFit(sessions);
+    const bool left_out = index->sessions.empty() && !commit_log::EncodeSessions(sessions);
     if (index->sessions != sessions && !left_out)
       Find(frame.offset, "the index's summary does not match the records");
   }
 
   void CheckSeekTable(const ZstdFrame& frame) {
     if (std::exchange(file_.has_seek_table, true)) Find(frame.offset, "a second seek table");
-    const auto table = commit_log::DecodeSeekTable(frame.content);
-    if (!table || IsDamaged()) return;  // a malformed table is damage that the reader reports
-    if (*table != file_.seek) Find(frame.offset, "the seek table does not match the frames");
+    // A malformed table is damage that the reader reports.
+    if (commit_log::IsSeekTable(frame.content) && !IsDamaged() &&
+        wire::AsText(frame.content) != file_.seek_table.Content())
+      Find(frame.offset, "the seek table does not match the frames");
   }
 
   const LogSource* log_ = nullptr;
@@ -189,8 +152,8 @@ class FileChecker : public FrameCounter {
   File file_;
 };
 
-/// Reads a log to its end. @param frames observes the log
-Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const ProgressFn& progress) {
+/// Reads a log to its end.
+Result<LogInfo> ScanLog(LogSource& log, const ProgressFn& progress) {
   LogSummaryBuilder summaries;
   for (uint64_t reported = 0;;) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, log.Next());
@@ -201,15 +164,15 @@ Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const Progre
     if (!op) break;
     summaries.Add(*op, log.record_number());
   }
-  LogInfo info;
-  info.format = log.format();
-  info.sessions = summaries.Sessions();
-  info.file_bytes = log.size().value_or(log.position());
-  info.damage = log.damage();
-  info.damage_count = log.damage_count();
-  info.closed = log.closed();
-  frames.Fill(info);
-  return info;
+  return LogInfo{.format = log.format(),
+                 .sessions = summaries.Sessions(),
+                 .file_bytes = log.size().value_or(log.position()),
+                 .raw_bytes = log.raw_bytes(),
+                 .data_frames = log.data_frames(),
+                 .cleanly_closed = log.cleanly_closed(),
+                 .closed = log.closed(),
+                 .damage = log.damage(),
+                 .damage_count = log.damage_count()};
 }
 
 }  // namespace
@@ -217,45 +180,33 @@ Result<LogInfo> ScanLog(LogSource& log, const FrameCounter& frames, const Progre
 Result<std::optional<LogInfo>> ReadIndexedInfo(ByteSource& source) {
   RS_ASSIGN_OR_RETURN(std::optional<commit_log::Index> index, commit_log::ReadIndex(source));
   if (!index) return std::nullopt;
-  LogInfo info;
-  info.sessions = std::move(index->sessions);
-  for (const SessionSummary& session : info.sessions)
+  for (const SessionSummary& session : index->sessions)
     if (!session.has_life) return std::nullopt;  // by an older version
-
-  info.format = LogFormat::kCommitLog;
-  info.file_bytes = *source.size();
-  for (const commit_log::IndexEntry& frame : index->frames) info.raw_bytes += frame.content_size;
-  info.data_frames = index->frames.size();
-  info.from_index = true;
-  info.closed = true;
-  info.cleanly_closed = true;
+  LogInfo info{.sessions = std::move(index->sessions),
+               .file_bytes = *source.size(),
+               .data_frames = index->frames.size(),
+               .from_index = true,
+               .cleanly_closed = true,
+               .closed = true};
+  for (const IndexEntry& frame : index->frames) info.raw_bytes += frame.content_size;
   return info;
 }
 
 Result<LogInfo> ReadLogInfo(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
   RS_ASSIGN_OR_RETURN(std::optional<LogInfo> indexed, ReadIndexedInfo(*source));
   if (indexed) return std::move(*indexed);
-
-  FrameCounter frames;
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &frames));
-  return ScanLog(*log, frames, progress);
+  RS_ASSIGN_OR_RETURN(const std::unique_ptr<LogSource> log, OpenLog(std::move(source)));
+  return ScanLog(*log, progress);
 }
 
 Result<LogInfo> VerifyLog(std::unique_ptr<ByteSource> source, const ProgressFn& progress) {
   RS_ASSIGN_OR_RETURN(const std::string start, source->Peek(1));
-  if (start.empty()) {
-    LogInfo nothing;
-    nothing.damage.push_back({0, 0, {}, {}, "the file is empty"});
-    nothing.damage_count = 1;
-    return nothing;
-  }
+  if (start.empty()) return LogInfo{.damage = {{.what = "the file is empty"}}, .damage_count = 1};
   FileChecker files;
   RS_ASSIGN_OR_RETURN(std::unique_ptr<LogSource> log, OpenLog(std::move(source), &files));
   files.Watch(*log);
-
-  RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, files, progress));
-  if (log->format() == LogFormat::kCommitLog) files.EndFile();
-  files.AddTo(info);
+  RS_ASSIGN_OR_RETURN(LogInfo info, ScanLog(*log, progress));
+  files.Finish(info);
   return info;
 }
 

@@ -96,7 +96,10 @@ class PartsOfRecording {
       before = part.path;
       result.paths.push_back(part.path);
     }
-    const std::vector<SessionSummary> sessions = IndexedSessions(before);
+    std::vector<SessionSummary> sessions;  // by the last file's index, if that can be trusted
+    if (const auto source = IsRegular(before) ? OpenByteSource(before) : nullptr; source && *source)
+      if (auto info = ReadIndexedInfo(**source); info && *info)
+        sessions = std::move((*info)->sessions);
     const std::optional<RecordingEnded> end = sessions.empty() ? std::nullopt : sessions.back().end;
     if (end && end->ending == RecordingEnding::kNextPart)
       report(next, next, fmt::format("after {}", before));
@@ -129,14 +132,6 @@ class PartsOfRecording {
     return found;
   }
 
-  /// Returns the sessions by the index of a file; empty: it has no index that can be trusted.
-  static std::vector<SessionSummary> IndexedSessions(const std::string& path) {
-    auto source = IsRegular(path) ? OpenByteSource(path) : nullptr;
-    if (!source || !*source) return {};
-    auto info = ReadIndexedInfo(**source);
-    return info && *info ? std::move((*info)->sessions) : std::vector<SessionSummary>();
-  }
-
   std::map<uint32_t, Part> parts_;
 };
 
@@ -158,34 +153,6 @@ std::vector<Input> InputsOf(const std::vector<std::string>& named) {
   }
   return inputs;
 }
-
-/// The files of several inputs, one after the other.
-class JoinedSource : public ByteSource {
- public:
-  JoinedSource(std::vector<std::string> paths, std::string name, uint64_t size)
-      : paths_(std::move(paths)), name_(std::move(name)), size_(size) {}
-
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    while (true) {
-      if (!current_) {
-        if (next_ == paths_.size()) return 0;
-        RS_ASSIGN_OR_RETURN(current_, OpenByteSource(paths_[next_++]));
-      }
-      RS_ASSIGN_OR_RETURN(const size_t got, current_->Read(into));
-      if (got > 0 || into.empty()) return got;
-      current_.reset();
-    }
-  }
-  const std::string& path() const override { return name_; }
-  std::optional<uint64_t> size() const override { return size_; }
-
- private:
-  const std::vector<std::string> paths_;
-  const std::string name_;
-  const uint64_t size_;
-  size_t next_ = 0;
-  std::unique_ptr<ByteSource> current_;
-};
 
 }  // namespace
 
@@ -255,7 +222,19 @@ Result<std::unique_ptr<ByteSource>> OpenJoined(const std::vector<std::string>& p
     RS_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
     size += source->size().value_or(0);
   }
-  return std::make_unique<JoinedSource>(paths, name, size);
+  const auto read = [paths, next = size_t{0}, current = std::shared_ptr<ByteSource>()](
+                        std::span<uint8_t> into) mutable -> Result<size_t> {
+    while (current || next < paths.size()) {
+      if (!current) {
+        RS_ASSIGN_OR_RETURN(current, OpenByteSource(paths[next++]));
+      }
+      RS_ASSIGN_OR_RETURN(const size_t got, current->Read(into));
+      if (got > 0 || into.empty()) return got;
+      current.reset();
+    }
+    return 0;
+  };
+  return MakeSource(read, name, size);
 }
 
 }  // namespace ringscope

@@ -16,19 +16,6 @@ namespace {
 constexpr const char* kExpected =
     "expected a .tblog or an .ops.jsonl, plain or compressed by zstd or gzip";
 
-/// Checks that a text, decompressed, is of operations. @param start of the file
-Status CheckOperations(const std::string& content, const std::string& start,
-                       const std::string& path) {
-  if (KindOfStart(content) == InputKind::kLog) return {};
-  const bool is_trace = KindOfStart(start) == InputKind::kTrace;
-  return tl::unexpected<Error>(WrongContent(
-      start, path, "a log",
-      is_trace
-          ? "a trace has the packets that came out, not the commits that are replayed: 'ringscope "
-            "doctor' examines it, 'gaps' and 'timeline' show what it lacks"
-          : kExpected));
-}
-
 /// Gathers the packets of a trace file, sequence by sequence. The sessions in it number their
 /// sequences from the start.
 class TraceResults : public SessionPackets {
@@ -97,26 +84,29 @@ Result<std::unique_ptr<LogSource>> OpenLog(std::unique_ptr<ByteSource> source,
   if (commit_log::LooksLikeCommitLog(wire::AsBytes(start)))
     return MakeCommitLogReader(std::move(source), observer);
   RS_ASSIGN_OR_RETURN(start, source->Peek(kKindBytes));
-  const std::string path = source->path();
+  std::string inner = start;
   std::unique_ptr<CompressedSource> content = MakeSourceFor(wire::AsBytes(start), source);
-  if (!content) {
-    RS_RETURN_IF_ERROR(CheckOperations(start, start, path));
-    return MakeOpsReader(std::move(source), LogFormat::kOps);
-  }
-  RS_ASSIGN_OR_RETURN(const std::string inner, content->Peek(kKindBytes));
-  if (inner.empty())
-    return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed", {path, {}, {}},
-                kExpected);
-  const Bytes bytes = wire::AsBytes(inner);
-  const bool is_commit_log = commit_log::LooksLikeCommitLog(bytes);
-  if (!is_commit_log && (IsZstd(bytes) || IsGzip(bytes))) {
-    return Fail(ErrorCode::kUnsupported, "the input is compressed twice", {path, {}, {}},
-                "decompress it once");
-  }
-  if (!is_commit_log) RS_RETURN_IF_ERROR(CheckOperations(inner, start, path));
   const CompressedSource* const compressed = content.get();
-  source = std::move(content);
-  if (is_commit_log) return MakeCommitLogReader(std::move(source), observer);
+  if (content) {
+    source = std::move(content);
+    RS_ASSIGN_OR_RETURN(inner, source->Peek(kKindBytes));
+    if (inner.empty())
+      return Fail(ErrorCode::kCorrupt, "the file is empty once it is decompressed",
+                  {source->path(), {}, {}}, kExpected);
+    if (commit_log::LooksLikeCommitLog(wire::AsBytes(inner)))
+      return MakeCommitLogReader(std::move(source), observer);
+    if (IsZstd(wire::AsBytes(inner)) || IsGzip(wire::AsBytes(inner)))
+      return Fail(ErrorCode::kUnsupported, "the input is compressed twice",
+                  {source->path(), {}, {}}, "decompress it once");
+  }
+  if (KindOfStart(inner) != InputKind::kLog)
+    return tl::unexpected<Error>(WrongContent(
+        start, source->path(), "a log",
+        KindOfStart(start) == InputKind::kTrace
+            ? "a trace has the packets that came out, not the commits that are replayed: "
+              "'ringscope doctor' examines it, 'gaps' and 'timeline' show what it lacks"
+            : kExpected));
+  if (compressed == nullptr) return MakeOpsReader(std::move(source), LogFormat::kOps);
   if (PaysToReadAhead(compressed->compressed_size()))
     source = MakeReadAheadSource(std::move(source));
   return MakeOpsReader(std::move(source),

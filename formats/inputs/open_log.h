@@ -35,14 +35,14 @@ using ProgressFn = std::function<void(uint64_t done, uint64_t total)>;
 /// A log as a whole.
 struct LogInfo {
   LogFormat format = LogFormat::kCommitLog;
-  std::vector<SessionSummary> sessions;
+  std::vector<SessionSummary> sessions = {};
   uint64_t file_bytes = 0;
   uint64_t raw_bytes = 0;  // of the records, decompressed; 0 for texts
   uint64_t data_frames = 0;
   bool from_index = false;      // answered from the index, without reading the records
   bool cleanly_closed = false;  // each file in it ends with an index and a seek table
   bool closed = false;          // see LogSource::closed
-  std::vector<Damage> damage;
+  std::vector<Damage> damage = {};
   uint64_t damage_count = 0;
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
-#include "core/base/wire.h"
-#include "formats/inputs/archive.h"
+#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 
@@ -84,7 +84,7 @@ Result<SessionIndex> Recording::Index(
   RS_RETURN_IF_ERROR(pass.NextSession());
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, pass.Next());
-    if (!op || (is_enough && is_enough(pass.facts()))) return pass.index_->Index();
+    if (!op || (is_enough && is_enough(pass.index_->facts()))) return pass.index_->Index();
   }
 }
 
@@ -131,8 +131,7 @@ void RecordingPass::Divide(uint64_t tracing) {
   if (!tracing_ && !facts.sets_up_buffers && facts.commits == 0) {
     tracing_ = tracing;
     index_->Select(tracing);
-  } else if (tracing_ && tracing != *tracing_ &&
-             std::ranges::find(divided_.others, tracing) == divided_.others.end()) {
+  } else if (tracing_ && tracing != *tracing_ && !Contains(divided_.others, tracing)) {
     divided_.others.push_back(tracing);
   }
 }
@@ -165,7 +164,7 @@ void RecordingPass::ToNextOfRun() {
 /// Starts the session of the record that is held.
 void RecordingPass::StartSession() {
   held_->starts_session = false;
-  if (held_->begins_file) file_ = {next_file_ - 1, run_, last_session_};
+  if (held_->number == 0) file_ = {next_file_ - 1, run_, last_session_};
   first_record_ = held_->number;
   ++run_;
   session_ = ++last_session_;
@@ -192,29 +191,37 @@ Result<std::optional<Op>> RecordingPass::Next() {
 /// anything else; of two such reads without anything between them the second is left out.
 Status RecordingPass::Correct() {
   constexpr uint64_t kOneReadNs = 50'000'000;  // half of the shortest period of reads
+  const auto note = [this](bool& noted, const char* logged) {
+    if (!std::exchange(noted, true))
+      reporter_->OnAssumption(
+          fmt::format("{}: a recorder before version 0.2 logged {}", path_, logged));
+  };
   const auto file_read = [](const Pulled& record) {
     const auto* const read = std::get_if<ReadPass>(&record.op.body);
     return read != nullptr && read->file_bytes ? read : nullptr;
   };
-  if (std::holds_alternative<BufferCloned>(held_->op.body)) {
-    std::deque<Pulled> clones, others;
-    while (held_ && !held_->starts_session) {
-      const bool is_clone = std::holds_alternative<BufferCloned>(held_->op.body);
-      if (!is_clone && !file_read(*held_) &&
-          !std::holds_alternative<SharedMemoryLook>(held_->op.body))
-        break;
-      if (file_read(*held_) != nullptr && !std::exchange(noted_clones_, true))
-        NoteEarly("a clone before a read that the service made first, as its reply shows");
-      (is_clone ? clones : others).push_back(*std::exchange(held_, std::nullopt));
+  const auto is_clone = [](const Pulled& record) {
+    return std::holds_alternative<BufferCloned>(record.op.body);
+  };
+  const auto is_look = [](const Pulled& record) {
+    return std::holds_alternative<SharedMemoryLook>(record.op.body);
+  };
+  if (is_clone(*held_)) {
+    std::vector<Pulled> moved;
+    while (held_ && !held_->starts_session &&
+           (is_clone(*held_) || is_look(*held_) || file_read(*held_) != nullptr)) {
+      if (file_read(*held_) != nullptr)
+        note(noted_clones_,
+             "a clone before a read that the service made first, as its reply shows");
+      moved.push_back(*std::exchange(held_, std::nullopt));
       RS_ASSIGN_OR_RETURN(held_, Pull());
     }
-    if (held_) queued_.push_front(*std::move(held_));
-    queued_.insert(queued_.begin(), clones.begin(), clones.end());
-    queued_.insert(queued_.begin(), others.begin(), others.end());
-    held_ = std::move(queued_.front());
-    queued_.pop_front();
+    std::stable_partition(moved.begin(), moved.end(), std::not_fn(is_clone));
+    if (held_) moved.push_back(*std::move(held_));
+    queued_.insert(queued_.begin(), moved.begin() + 1, moved.end());
+    held_ = std::move(moved.front());
   }
-  if (std::holds_alternative<SharedMemoryLook>(held_->op.body)) return {};
+  if (is_look(*held_)) return {};
   const auto* const read = file_read(*held_);
   const std::optional<Op> before =
       std::exchange(file_read_, read != nullptr ? std::optional(held_->op) : std::nullopt);
@@ -222,16 +229,10 @@ Status RecordingPass::Correct() {
       std::get<ReadPass>(before->body).session != read->session ||
       held_->op.time_ns.value_or(UINT64_MAX) - before->time_ns.value_or(0) >= kOneReadNs)
     return {};
-  if (!std::exchange(noted_reads_, true))
-    NoteEarly("a read for a file as two, of which the second is left out");
+  note(noted_reads_, "a read for a file as two, of which the second is left out");
   held_->op.body =
       ringscope::Note{"the read before continues"};  // the records after it keep their numbers
   return {};
-}
-
-void RecordingPass::NoteEarly(const char* logged) {
-  reporter_->OnAssumption(
-      fmt::format("{}: a recorder before version 0.2 logged {}", path_, logged));
 }
 
 Result<std::optional<Op>> RecordingPass::NextOfSession() {
@@ -261,21 +262,6 @@ Result<std::optional<Op>> RecordingPass::NextOfSession() {
   return std::optional<Op>();
 }
 
-Status RecordingPass::OpenNext() {
-  const LogParts& parts = recording_.parts();
-  if (next_file_ == 0) {
-    if (!parts.added.empty()) reporter_->OnAddedParts(parts.added);
-    for (const std::string& problem : parts.problems) reporter_->OnProblem(problem);
-  }
-  path_ = parts.paths[next_file_++];
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, recording_.OpenFile(path_));
-  RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(bytes)));
-  damage_queued_ = 0;
-  is_file_new_ = true;
-  bounds_.StartFile();
-  return {};
-}
-
 /// The next record of all files.
 Result<std::optional<RecordingPass::Pulled>> RecordingPass::Pull() {
   while (true) {
@@ -285,8 +271,17 @@ Result<std::optional<RecordingPass::Pulled>> RecordingPass::Pull() {
       return next;
     }
     if (!source_) {
-      if (next_file_ == recording_.parts().paths.size()) return std::optional<Pulled>();
-      RS_RETURN_IF_ERROR(OpenNext());
+      const LogParts& parts = recording_.parts();
+      if (next_file_ == parts.paths.size()) return std::optional<Pulled>();
+      if (next_file_ == 0) {
+        if (!parts.added.empty()) reporter_->OnAddedParts(parts.added);
+        for (const std::string& problem : parts.problems) reporter_->OnProblem(problem);
+      }
+      path_ = parts.paths[next_file_++];
+      RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, recording_.OpenFile(path_));
+      RS_ASSIGN_OR_RETURN(source_, OpenLog(std::move(bytes)));
+      damage_queued_ = 0;
+      bounds_.StartFile();
     }
     RS_ASSIGN_OR_RETURN(std::optional<Op> op, source_->Next());
     if (source_->damage_count() > damage_queued_) {
@@ -303,7 +298,6 @@ Result<std::optional<RecordingPass::Pulled>> RecordingPass::Pull() {
 /// The record that was read last, with its place; nullopt if it repeats one of the part before.
 std::optional<RecordingPass::Pulled> RecordingPass::Placed(Op op) {
   Pulled record{std::move(op), source_->record_number()};
-  record.begins_file = std::exchange(is_file_new_, false);
   const SessionBounds::Place place = bounds_.Add(record.op, record.number);
   if (place == SessionBounds::Place::kRepeated) return std::nullopt;
   record.starts_session = place == SessionBounds::Place::kStart;
@@ -320,30 +314,27 @@ void RecordingPass::QueueDamage(std::optional<Op> op) {
   const bool is_first = bounds_.at_start();
   if (is_first && !op) return;
   const uint64_t number = source_->record_number();
-  const RecorderGap between{.from_ns = is_first ? std::nullopt : last_time_ns_,
-                            .to_ns = op ? op->time_ns : std::nullopt,
-                            .is_damage = true};
-  const auto queue = [&](RecorderGap gap, std::optional<uint64_t> first_record) {
-    queued_.push_back({Op{std::nullopt, std::move(gap)}, first_record.value_or(number)});
+  const std::optional<uint64_t> from_ns = is_first ? std::nullopt : last_time_ns_;
+  const std::optional<uint64_t> to_ns = op ? op->time_ns : std::nullopt;
+  const auto queue = [&](std::string reason, const Damage& damage) {
+    RecorderGap gap{.reason = std::move(reason),
+                    .records = damage.records,
+                    .from_ns = from_ns,
+                    .to_ns = to_ns,
+                    .is_damage = true};
+    if (damage.bytes > 0) gap.bytes = damage.bytes;
+    queued_.push_back({Op{std::nullopt, std::move(gap)}, damage.first_record.value_or(number)});
   };
   std::optional<Pulled> record;
   if (op) record = Placed(std::move(*op));
   if (is_first && record) queued_.push_back(*std::exchange(record, {}));
   const std::vector<Damage>& damage = source_->damage();
-  for (uint64_t i = first; i < damage.size(); ++i) {
-    if (damage[i].records == 0) continue;
-    RecorderGap gap = between;
-    gap.reason = fmt::format("damage in the log: {}", damage[i].ToString());
-    gap.records = damage[i].records;
-    if (damage[i].bytes > 0) gap.bytes = damage[i].bytes;
-    queue(std::move(gap), damage[i].first_record);
-  }
+  for (uint64_t i = first; i < damage.size(); ++i)
+    if (damage[i].records != 0)
+      queue(fmt::format("damage in the log: {}", damage[i].ToString()), damage[i]);
   // The list is limited.
-  if (const uint64_t listed = std::max<uint64_t>(first, damage.size()); damage_queued_ > listed) {
-    RecorderGap gap = between;
-    gap.reason = fmt::format("further damage in the log ({} places)", damage_queued_ - listed);
-    queue(std::move(gap), {});
-  }
+  if (const uint64_t listed = std::max<uint64_t>(first, damage.size()); damage_queued_ > listed)
+    queue(fmt::format("further damage in the log ({} places)", damage_queued_ - listed), {});
   if (record) queued_.push_back(std::move(*record));
 }
 

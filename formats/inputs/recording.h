@@ -74,7 +74,7 @@ class RecordingReporter {
 ///                  (or Stop at any point: the rest is not wanted)
 ///
 /// Between the calls of a pass it is true that
-/// - NextSession skips what Next has not returned, so that facts() are complete at nullopt only;
+/// - NextSession skips what Next has not returned, so that Verdicts() are complete at nullopt only;
 /// - each record is returned once: those that a part repeats of the part before are left out, and a
 ///   RecorderGap is in the place of records that cannot be read;
 /// - the reporter is called once for each file, problem and assumption, however many sessions a run
@@ -152,7 +152,6 @@ class RecordingPass : public OpSource {
   /// Reports on the file that was read last.
   void Close();
 
-  const Recording& recording() const { return recording_; }
   /// Where the session is that it is at.
   SessionPlace place() const {
     return place_.value_or(SessionPlace{session_, run_, tracing_, file_});
@@ -165,12 +164,10 @@ class RecordingPass : public OpSource {
   uint64_t session() const { return session_; }
   /// Returns true after the last record of an input that has one session, unless that was selected.
   bool is_only_session() const { return last_session_ == 1 && !in_session_ && !held_ && !place_; }
-  /// The session's facts by the records so far, without clones and verdicts.
-  const SessionIndex& facts() const { return index_->facts(); }
   /// Inexact parts of this session's recording, by the records so far.
   std::vector<RecordingVerdict> Verdicts() const { return index_->Verdicts(); }
   /// The tracing sessions that the records so far are of, by the recorder's numbers.
-  const std::vector<uint64_t>& tracing_sessions() const { return facts().tracing; }
+  const std::vector<uint64_t>& tracing_sessions() const { return index_->facts().tracing; }
   /// The content of this session's packets is not in its log.
   bool without_payload() const { return without_payload_; }
   /// Number in its file of the record that Next returned last; of damage, its first lost record.
@@ -196,19 +193,16 @@ class RecordingPass : public OpSource {
     Op op;
     uint64_t number = 0;
     bool starts_session = false;
-    bool begins_file = false;
   };
 
   void StartSession();
   Status Correct();
-  void NoteEarly(const char* logged);
   void Divide(uint64_t tracing);
   void ToNextOfRun();
   Result<std::optional<Op>> NextOfSession();
   Result<std::optional<Pulled>> Pull();
   std::optional<Pulled> Placed(Op op);
   void QueueDamage(std::optional<Op> op);
-  Status OpenNext();
   void Note(const Pulled& record);
 
   const Recording& recording_;
@@ -216,8 +210,7 @@ class RecordingPass : public OpSource {
   std::shared_ptr<RecordingReporter> reporter_;
   std::unique_ptr<LogSource> source_;
   size_t next_file_ = 0;
-  bool is_file_new_ = false;  // no record of it was read
-  SessionPlace::File file_;   // the last one that began with the start of a run
+  SessionPlace::File file_;  // the last one that began with the start of a run
   std::string path_;
   uint64_t record_number_ = 0;
   uint64_t first_record_ = 0;

@@ -1,6 +1,6 @@
 // Archives of any bytes, and the traces in them: no crash, bounded memory.
 
-#include "formats/inputs/archive.h"
+#include "formats/inputs/input_kind.h"
 #include "formats/trace/trace_file_scan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

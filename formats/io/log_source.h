@@ -62,6 +62,11 @@ class LogSource : public OpSource {
   uint64_t unknown_records() const { return unknown_records_; }
   /// Returns true, after the last record, if the log's writer ended it. Texts are always closed.
   virtual bool closed() const { return true; }
+  /// Data frames of a commit log so far, and bytes of the records in them; of texts none.
+  virtual uint64_t data_frames() const { return 0; }
+  virtual uint64_t raw_bytes() const { return 0; }
+  /// Returns true, after the last record, if each file in it ends with an index and a seek table.
+  virtual bool cleanly_closed() const { return false; }
   /// Number in the file of the record that Next() returned last; 0-based.
   virtual uint64_t record_number() const = 0;
   /// Progress: input bytes consumed, and their total where it is known.

@@ -23,8 +23,6 @@ constexpr uint32_t VersionOf(const LogHeader& header) {
 
 // Frames. All integers of the layout are little-endian.
 inline constexpr uint32_t kZstdMagic = 0xFD2FB528;
-inline constexpr uint32_t kSkippableMagic = 0x184D2A50;  // the lowest of sixteen
-inline constexpr uint32_t kSkippableMagicMask = 0xFFFFFFF0;
 inline constexpr uint32_t kStartFrameMagic = 0x184D2A50;  // holds kStartText
 inline constexpr uint32_t kIndexFrameMagic = 0x184D2A51;  // u64 XXH64 of the rest, the Index
 inline constexpr uint32_t kSeekTableFrameMagic = 0x184D2A5E;
@@ -48,27 +46,14 @@ inline constexpr size_t kMaxHeaderBytes = size_t{1} << 20;    // of a header rec
 /// The largest record: it fits a frame together with the header that may come before it.
 inline constexpr size_t kMaxRecordBytes = kMaxFrameContent - kMaxHeaderBytes - 1024;
 
-// Field numbers of the messages that are written by hand; commit_log.proto has all of them.
+// Field numbers that record_fields.h does not have; commit_log.proto has all of them. The kinds of
+// records follow each other in OpBody's order, from kFirstBody on.
 enum CommitLogField : uint32_t { kRecord = 1 };
 enum RecordField : uint32_t { kTimeNs = 1, kNumber = 2, kFirstBody = 10 };
-enum CommitField : uint32_t {
-  kProducer = 1,
-  kUid = 2,
-  kPid = 3,
-  kOrigin = 4,
-  kRequestNumber = 5,
-  kPart = 6,
-  kMoreParts = 7,
-  kRequest = 8,
-  kMalformedRequest = 9,
-};
+enum CommitField : uint32_t { kOrigin = 4, kMoreParts = 7, kRequest = 8, kMalformedRequest = 9 };
 
-/// Field number of a record kind in Record: the kinds follow each other in OpBody's order.
-constexpr uint32_t BodyField(size_t kind) { return kFirstBody + static_cast<uint32_t>(kind); }
-
-constexpr bool IsSkippableMagic(uint32_t magic) {
-  return (magic & kSkippableMagicMask) == kSkippableMagic;
-}
+/// Skippable frames have one of sixteen magic numbers.
+constexpr bool IsSkippableMagic(uint32_t magic) { return (magic & ~0xFU) == kStartFrameMagic; }
 constexpr bool IsFrameMagic(uint32_t magic) {
   return magic == kZstdMagic || IsSkippableMagic(magic);
 }

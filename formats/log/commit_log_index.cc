@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "formats/log/commit_log_format.h"
 #include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {
@@ -20,22 +21,6 @@ void AppendLittleEndian(std::string& out, T value) {
 void AppendSkippableHeader(std::string& out, uint32_t magic, size_t content_bytes) {
   AppendLittleEndian(out, magic);
   AppendLittleEndian(out, static_cast<uint32_t>(content_bytes));
-}
-
-void AppendSeekEntry(std::string& out, const SeekEntry& entry) {
-  AppendLittleEndian(out, entry.compressed_size);
-  AppendLittleEndian(out, entry.content_size);
-  AppendLittleEndian(out, entry.content_checksum);
-}
-
-/// The summaries as fields of Index; nullopt if they are too large.
-std::optional<std::string> EncodeSessions(const std::vector<SessionSummary>& sessions) {
-  std::string encoded;
-  for (const SessionSummary& session : sessions) {
-    MessageEncoder{encoded}(kIndexSession, session);
-    if (encoded.size() > kMaxSummaryBytes) return std::nullopt;
-  }
-  return encoded;
 }
 
 /// Returns the Index message of an index frame's content, if its checksum is right.
@@ -57,18 +42,36 @@ std::string StartFrame() {
   return frame;
 }
 
-bool SummariesFit(const std::vector<SessionSummary>& sessions) {
-  return EncodeSessions(sessions).has_value();
+std::optional<std::string> EncodeSessions(const std::vector<SessionSummary>& sessions) {
+  std::string encoded;
+  for (const SessionSummary& session : sessions) {
+    MessageEncoder{encoded}(kIndexSession, session);
+    if (encoded.size() > kMaxSummaryBytes) return std::nullopt;
+  }
+  return encoded;
 }
 
-void IndexBuilder::AddSkippableFrame(size_t frame_bytes) {
-  AppendSeekEntry(seek_, {static_cast<uint32_t>(frame_bytes), 0, ContentChecksum({})});
+void SeekTableBuilder::AddDataFrame(uint64_t frame_bytes, uint64_t content_bytes,
+                                    uint32_t checksum) {
+  for (const uint64_t value : {frame_bytes, content_bytes, uint64_t{checksum}})
+    AppendLittleEndian(entries_, static_cast<uint32_t>(value));
+}
+
+void SeekTableBuilder::AddSkippableFrame(uint64_t frame_bytes) {
+  AddDataFrame(frame_bytes, 0, static_cast<uint32_t>(Hash({})));
+}
+
+std::string SeekTableBuilder::Content() const {
+  std::string content = entries_;
+  AppendLittleEndian(content, static_cast<uint32_t>(entries_.size() / kSeekTableEntrySize));
+  content.push_back(static_cast<char>(kSeekTableDescriptor));
+  AppendLittleEndian(content, kSeekTableFooterMagic);
+  return content;
 }
 
 void IndexBuilder::AddDataFrame(const IndexEntry& entry, uint32_t content_checksum) {
   MessageEncoder{entries_}(kIndexFrame, entry);
-  AppendSeekEntry(seek_, {static_cast<uint32_t>(entry.compressed_size),
-                          static_cast<uint32_t>(entry.content_size), content_checksum});
+  seek_.AddDataFrame(entry.compressed_size, entry.content_size, content_checksum);
 }
 
 std::string IndexBuilder::Finish(uint64_t records, const std::vector<SessionSummary>& sessions) {
@@ -82,12 +85,9 @@ std::string IndexBuilder::Finish(uint64_t records, const std::vector<SessionSumm
   frames += message;
   AddSkippableFrame(frames.size());
 
-  AppendSkippableHeader(frames, kSeekTableFrameMagic, seek_.size() + kSeekTableFooterSize);
-  frames += seek_;
-  AppendLittleEndian(frames, static_cast<uint32_t>(seek_.size() / kSeekTableEntrySize));
-  frames.push_back(static_cast<char>(kSeekTableDescriptor));
-  AppendLittleEndian(frames, kSeekTableFooterMagic);
-  return frames;
+  const std::string seek_table = seek_.Content();
+  AppendSkippableHeader(frames, kSeekTableFrameMagic, seek_table.size());
+  return frames + seek_table;
 }
 
 Result<Index> DecodeIndex(Bytes content) {
@@ -150,26 +150,17 @@ Result<std::optional<Index>> ReadIndex(ByteSource& source) {
 std::optional<uint64_t> IndexRecords(Bytes content) {
   const std::optional<Bytes> message = IndexMessage(content);
   if (!message) return std::nullopt;
-  wire::FieldReader reader(*message);
-  const auto first = reader.Next();  // it comes first, unless it is 0 and left out
+  const auto first = wire::FieldReader(*message).Next();  // it, unless it is 0 and left out
   return first && first->number == kIndexRecords ? first->value : 0;
 }
 
-std::optional<std::vector<SeekEntry>> DecodeSeekTable(Bytes content) {
-  if (content.size() < kSeekTableFooterSize) return std::nullopt;
-  const Bytes footer = content.last(kSeekTableFooterSize);
-  const Bytes table = content.first(content.size() - kSeekTableFooterSize);
-  const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer.data());
-  if (wire::LoadLittleEndian<uint32_t>(footer.data() + 5) != kSeekTableFooterMagic ||
-      footer[4] != kSeekTableDescriptor || entries * kSeekTableEntrySize != table.size())
-    return std::nullopt;
-  std::vector<SeekEntry> decoded(static_cast<size_t>(entries));
-  for (size_t i = 0; i < decoded.size(); ++i) {
-    const uint8_t* at = table.data() + i * kSeekTableEntrySize;
-    decoded[i] = {wire::LoadLittleEndian<uint32_t>(at), wire::LoadLittleEndian<uint32_t>(at + 4),
-                  wire::LoadLittleEndian<uint32_t>(at + 8)};
-  }
-  return decoded;
+bool IsSeekTable(Bytes content) {
+  if (content.size() < kSeekTableFooterSize) return false;
+  const uint8_t* const footer = content.last(kSeekTableFooterSize).data();
+  const uint64_t entries = wire::LoadLittleEndian<uint32_t>(footer);
+  return entries * kSeekTableEntrySize + kSeekTableFooterSize == content.size() &&
+         footer[4] == kSeekTableDescriptor &&
+         wire::LoadLittleEndian<uint32_t>(footer + 5) == kSeekTableFooterMagic;
 }
 
 }  // namespace ringscope::commit_log

@@ -48,38 +48,39 @@ void Fields(auto& field, Like<Index> auto& m) {
   NumberFields(field, m.records, m.frames, m.sessions);
 }
 
-/// An entry of the seek table, for any frame before it.
-struct SeekEntry {
-  uint32_t compressed_size = 0;
-  uint32_t content_size = 0;      // 0 for skippable frames
-  uint32_t content_checksum = 0;  // low half of XXH64 of the content
-
-  friend bool operator==(const SeekEntry&, const SeekEntry&) = default;
-};
-
 /// The first frame of each file.
 std::string StartFrame();
 
 /// XXH64 with seed 0.
 uint64_t Hash(Bytes bytes);
-/// The seek table's checksum of a frame's content.
-inline uint32_t ContentChecksum(Bytes content) { return static_cast<uint32_t>(Hash(content)); }
 
-/// Returns true if the summaries are small enough to be kept in an index.
-bool SummariesFit(const std::vector<SessionSummary>& sessions);
+/// Builds the content of a seek table frame, which has an entry for each frame before it.
+class SeekTableBuilder {
+ public:
+  /// @param checksum low half of the XXH64 of the content
+  void AddDataFrame(uint64_t frame_bytes, uint64_t content_bytes, uint32_t checksum);
+  void AddSkippableFrame(uint64_t frame_bytes);
+  std::string Content() const;
+
+ private:
+  std::string entries_;
+};
+
+/// Returns the summaries as fields of an Index message; nullopt if they are too large for an index.
+std::optional<std::string> EncodeSessions(const std::vector<SessionSummary>& sessions);
 
 /// Builds the frames that end a file: index and seek table. Memory: about 55 bytes per data frame.
 class IndexBuilder {
  public:
   /// A skippable frame before the index.
-  void AddSkippableFrame(size_t frame_bytes);
+  void AddSkippableFrame(size_t frame_bytes) { seek_.AddSkippableFrame(frame_bytes); }
   void AddDataFrame(const IndexEntry& entry, uint32_t content_checksum);
   /// Returns the two frames, without summaries that are too large. Call once.
   std::string Finish(uint64_t records, const std::vector<SessionSummary>& sessions);
 
  private:
   std::string entries_;  // encoded IndexEntry fields
-  std::string seek_;     // encoded SeekEntry
+  SeekTableBuilder seek_;
 };
 
 /// Decodes the content of an index frame; checks its checksum.
@@ -88,8 +89,8 @@ Result<Index> DecodeIndex(Bytes content);
 Result<std::optional<Index>> ReadIndex(ByteSource& source);
 /// The number of records that an index frame's content gives, if its checksum is right.
 std::optional<uint64_t> IndexRecords(Bytes content);
-/// Decodes the content of a seek table frame; nullopt if it is malformed.
-std::optional<std::vector<SeekEntry>> DecodeSeekTable(Bytes content);
+/// Returns true if the content of a seek table frame is well-formed.
+bool IsSeekTable(Bytes content);
 
 }  // namespace ringscope::commit_log
 

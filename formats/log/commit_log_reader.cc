@@ -16,7 +16,7 @@ FramesAhead::FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whol
     ahead_.emplace(kAheadBytes, [this](Frame& frame) { return Read(frame); });
 }
 
-Result<std::optional<FramesAhead::Item>> FramesAhead::Next() {
+Result<std::optional<FrameOrBad>> FramesAhead::Next() {
   if (!ahead_) return reader_->Next();
   const Frame& frame = ahead_->Next();
   position_ = frame.position;
@@ -50,14 +50,12 @@ using commit_log::kStartFrameMagic;
 constexpr ZstdFrameReader::Limits kLimits = {.content = commit_log::kMaxFrameContent,
                                              .skippable = commit_log::kMaxIndexBytes};
 
-/// The first record of a data frame's content; nullopt if it does not begin with a record.
-std::optional<Bytes> FirstRecord(Bytes content) {
-  wire::FieldReader reader(content);
-  const auto field = reader.Next();
-  if (!field || field->number != commit_log::kRecord || field->type != wire::Type::kBytes) {
-    return std::nullopt;
-  }
-  return field->bytes;
+/// Returns the number of the first record of a data frame's content; nullopt if it does not begin
+/// with a numbered record.
+std::optional<uint64_t> FirstNumber(Bytes content) {
+  const auto field = wire::FieldReader(content).Next();
+  if (!field || !field->IsBytes(commit_log::kRecord)) return std::nullopt;
+  return commit_log::RecordNumber(field->bytes);
 }
 
 class Reader : public LogSource {
@@ -71,7 +69,7 @@ class Reader : public LogSource {
   Result<std::optional<Op>> Next() override {
     for (;;) {
       while (auto field = records_.Next()) {
-        if (field->number != commit_log::kRecord || field->type != wire::Type::kBytes) continue;
+        if (!field->IsBytes(commit_log::kRecord)) continue;
         RS_ASSIGN_OR_RETURN(std::optional<Op> op, TakeRecord(field->bytes));
         if (op) return op;
       }
@@ -87,6 +85,9 @@ class Reader : public LogSource {
   LogFormat format() const override { return LogFormat::kCommitLog; }
   const std::string& path() const override { return frames_.source().path(); }
   bool closed() const override { return others_closed_ && has_index_; }
+  bool cleanly_closed() const override { return closed() && others_ended_ && has_ended_; }
+  uint64_t data_frames() const override { return data_frames_; }
+  uint64_t raw_bytes() const override { return raw_bytes_; }
   uint64_t record_number() const override { return record_number_; }
   uint64_t position() const override { return frames_.position(); }
   std::optional<uint64_t> size() const override { return frames_.source().size(); }
@@ -96,24 +97,21 @@ class Reader : public LogSource {
   Result<std::optional<Op>> TakeRecord(Bytes encoded) {
     const uint64_t number = next_number_++;
     record_number_ = file_base_ + number;
-    Result<commit_log::DecodedRecord> decoded = commit_log::DecodeRecord(encoded);
+    Result<std::optional<Op>> decoded = commit_log::DecodeRecord(encoded);
     if (!decoded) {
       AddDamage({frame_offset_, 0, record_number_, 1, std::move(decoded).error().message});
       return std::nullopt;
     }
-    if (!decoded->op) ++unknown_records_;
-    const auto* const header = decoded->op ? std::get_if<LogHeader>(&decoded->op->body) : nullptr;
-    if (header != nullptr) RS_RETURN_IF_ERROR(CheckVersion(*header));
-    if (observer_) observer_->OnRecord(decoded->op ? &*decoded->op : nullptr, encoded);
-    return std::move(decoded->op);
-  }
-
-  Status CheckVersion(const LogHeader& header) const {
-    if (header.format_version <= commit_log::kNewestVersion) return {};
-    return Fail(ErrorCode::kUnsupported,
-                fmt::format("the log has format version {}, this program reads up to version {}",
-                            header.format_version, commit_log::kNewestVersion),
-                {path(), frame_offset_, {}}, "use a newer ringscope");
+    const Op* const op = *decoded ? &**decoded : nullptr;
+    if (op == nullptr) ++unknown_records_;
+    const auto* const header = op != nullptr ? std::get_if<LogHeader>(&op->body) : nullptr;
+    if (header != nullptr && header->format_version > commit_log::kNewestVersion)
+      return Fail(ErrorCode::kUnsupported,
+                  fmt::format("the log has format version {}, this program reads up to version {}",
+                              header->format_version, commit_log::kNewestVersion),
+                  {path(), frame_offset_, {}}, "use a newer ringscope");
+    if (observer_) observer_->OnRecord(op, encoded);
+    return decoded;
   }
 
   /// @return false at the end of the input
@@ -126,13 +124,13 @@ class Reader : public LogSource {
     }
     const auto& frame = std::get<ZstdFrame>(*item);
     if (!std::exchange(at_start_seen_, true) && frame.magic != kStartFrameMagic)
-      AddDamage(
-          {frame.offset, 0, {}, 0, "the file does not begin with a commit log's first frame"});
-    if (frame.skippable()) {
+      AddDamage({.offset = frame.offset,
+                 .records = 0,
+                 .what = "the file does not begin with a commit log's first frame"});
+    if (frame.skippable())
       TakeSkippable(frame);
-    } else {
+    else
       TakeData(frame);
-    }
     return true;
   }
 
@@ -142,26 +140,30 @@ class Reader : public LogSource {
     // Frames without records are recognized by their magic numbers.
     has_index_ = has_index_ || bad.magic == kIndexFrameMagic;  // a damaged end is an end
     if (bad.magic == kIndexFrameMagic || bad.magic == kSeekTableFrameMagic) damage.records = 0;
-    if (damage.records) {
+    if (damage.records)
       AddDamage(std::move(damage));
-    } else {
+    else
       AddGap(std::move(damage));
-    }
   }
 
   void TakeSkippable(const ZstdFrame& frame) {
-    if (observer_) observer_->OnSkippableFrame(frame);
-    const bool known = frame.magic == kStartFrameMagic || frame.magic == kIndexFrameMagic ||
-                       frame.magic == kSeekTableFrameMagic;
-    if (!known) return;  // another tool's
-    if (!commit_log::IsOwnFrame(frame)) {
-      const char* what = frame.magic == kStartFrameMagic   ? "a first frame with a wrong text"
-                         : frame.magic == kIndexFrameMagic ? "an index with a wrong checksum"
-                                                           : "a malformed seek table";
-      AddDamage({frame.offset, frame.whole.size(), {}, 0, what});
+    if (observer_) observer_->OnFrame(frame);
+    const bool is_own = commit_log::IsOwnFrame(frame);
+    const bool is_start = frame.magic == kStartFrameMagic;
+    if (is_start && frame.offset > 0) others_ended_ = others_ended_ && has_ended_;
+    if (frame.magic == kSeekTableFrameMagic)
+      has_ended_ = is_own;
+    else if (is_start || frame.magic == kIndexFrameMagic)
+      has_ended_ = false;
+    if (!is_own) {
+      const char* what = is_start                              ? "a first frame with a wrong text"
+                         : frame.magic == kIndexFrameMagic     ? "an index with a wrong checksum"
+                         : frame.magic == kSeekTableFrameMagic ? "a malformed seek table"
+                                                               : nullptr;  // another tool's
+      if (what != nullptr) AddDamage({frame.offset, frame.whole.size(), {}, 0, what});
       return;
     }
-    if (frame.magic == kStartFrameMagic) {
+    if (is_start) {
       others_closed_ = others_closed_ && (has_index_ || frame.offset == 0);
       has_index_ = false;
       StartFile();
@@ -183,39 +185,34 @@ class Reader : public LogSource {
 
   void TakeData(const ZstdFrame& frame) {
     frame_offset_ = frame.offset;
-    const std::optional<Bytes> first = FirstRecord(frame.content);
-    const std::optional<uint64_t> number = first ? commit_log::RecordNumber(*first) : std::nullopt;
+    const std::optional<uint64_t> number = FirstNumber(frame.content);
     if (number == 0 && next_number_ > 0) StartFile();  // its first frame was lost
     has_index_ = false;
     if (number) MoveTo(*number, frame_offset_);
     gap_.reset();
-    if (observer_) observer_->OnDataFrame(frame);
+    has_ended_ = false;
+    ++data_frames_;
+    raw_bytes_ += frame.content.size();
+    if (observer_) observer_->OnFrame(frame);
     records_ = wire::FieldReader(frame.content);
   }
 
   /// The next record in the file is `number`: those before it that were not read are lost.
   void MoveTo(uint64_t number, uint64_t offset) {
-    if (number < next_number_) {
-      AddDamage({offset,
-                 0,
-                 {},
-                 0,
-                 fmt::format("record numbers go back from {} to {}: frames are repeated or not in "
-                             "their order",
-                             file_base_ + next_number_, file_base_ + number)});
-    } else if (number > next_number_) {
-      const uint64_t lost = number - next_number_;
-      if (!gap_) {
-        AddDamage({offset, 0, file_base_ + next_number_, lost, "frames are missing here"});
-      } else if (*gap_ < damage_.size()) {
-        damage_[*gap_].first_record = file_base_ + next_number_;
-        damage_[*gap_].records = lost;
-      }
-    } else if (gap_ && *gap_ < damage_.size()) {
-      damage_[*gap_].records = 0;  // the bytes held no records
+    const uint64_t expected = std::exchange(next_number_, number);
+    const std::optional<uint64_t> gap = std::exchange(gap_, std::nullopt);
+    if (number < expected) {
+      AddDamage({.offset = offset,
+                 .records = 0,
+                 .what = fmt::format("record numbers go back from {} to {}: frames are repeated or "
+                                     "not in their order",
+                                     file_base_ + expected, file_base_ + number)});
+    } else if (gap && *gap < damage_.size()) {
+      damage_[*gap].records = number - expected;  // 0: the bytes held no records
+      if (number > expected) damage_[*gap].first_record = file_base_ + expected;
+    } else if (!gap && number > expected) {
+      AddDamage({offset, 0, file_base_ + expected, number - expected, "frames are missing here"});
     }
-    gap_.reset();
-    next_number_ = number;
   }
 
   /// Adds damage whose lost records become known with the next intact frame. Of several, the first
@@ -232,6 +229,9 @@ class Reader : public LogSource {
   bool at_start_seen_ = false;
   bool has_index_ = false;     // the current one of several concatenated files
   bool others_closed_ = true;  // the files before it have one
+  bool has_ended_ = false;     // the last frame is a seek table
+  bool others_ended_ = true;   // so are those of the files before
+  uint64_t data_frames_ = 0, raw_bytes_ = 0;
 
   uint64_t file_base_ = 0;    // records before the current one of several concatenated files
   uint64_t next_number_ = 0;  // in that file
@@ -258,16 +258,14 @@ bool LooksLikeCommitLog(Bytes start) {
 
 bool IsOwnFrame(const ZstdFrame& frame) {
   switch (frame.magic) {
-    case kZstdMagic: {
-      const std::optional<Bytes> first = FirstRecord(frame.content);
-      return first && RecordNumber(*first).has_value();
-    }
+    case kZstdMagic:
+      return FirstNumber(frame.content).has_value();
     case kStartFrameMagic:
       return wire::AsText(frame.content) == kStartText;
     case kIndexFrameMagic:
       return IndexRecords(frame.content).has_value();
     case kSeekTableFrameMagic:
-      return DecodeSeekTable(frame.content).has_value();
+      return IsSeekTable(frame.content);
     default:
       return false;
   }

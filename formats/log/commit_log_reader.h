@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "formats/io/log_source.h"
@@ -17,15 +16,13 @@ namespace ringscope {
 /// Memory: kAheadBytes besides the largest frame.
 class FramesAhead {
  public:
-  using Item = std::variant<ZstdFrame, BadRange>;
-
   static constexpr size_t kAheadBytes = size_t{8} << 20;
 
   /// @param keep_whole data frames keep their compressed bytes; else their `whole` is empty
   FramesAhead(std::unique_ptr<ZstdFrameReader> reader, bool keep_whole);
 
   /// Does what ZstdFrameReader::Next does. An error, like the end, stays.
-  Result<std::optional<Item>> Next();
+  Result<std::optional<FrameOrBad>> Next();
   const ByteSource& source() const { return reader_->source(); }
   /// Bytes of the input before the frame that follows the one returned last.
   uint64_t position() const { return ahead_ ? position_ : reader_->position(); }
@@ -35,7 +32,7 @@ class FramesAhead {
   struct Frame {
     FrameContent content;
     std::vector<uint8_t> whole;
-    Result<std::optional<Item>> item = std::optional<Item>();
+    Result<std::optional<FrameOrBad>> item = std::optional<FrameOrBad>();
     uint64_t position = 0;
   };
   using Ahead = MadeAhead<Frame>;
@@ -52,12 +49,11 @@ class FramesAhead {
 class CommitLogObserver {
  public:
   virtual ~CommitLogObserver() = default;
-  /// A data frame, before its records are read.
-  virtual void OnDataFrame(const ZstdFrame& frame) = 0;
-  /// A skippable frame: start, index, seek table, or another tool's.
-  virtual void OnSkippableFrame(const ZstdFrame& frame) = 0;
+  /// A frame, before its records are read; skippable ones are start, index, seek table, or another
+  /// tool's.
+  virtual void OnFrame(const ZstdFrame& frame) = 0;
   /// A record, before it is returned, or nullptr for one of an unknown kind, which is skipped.
-  virtual void OnRecord(const Op* op, Bytes encoded) = 0;
+  virtual void OnRecord(const Op* /*op*/, Bytes /*encoded*/) {}
 };
 
 /// Reads a `.tblog`, or several in a row; commits point into the decompressed frame. Damage is

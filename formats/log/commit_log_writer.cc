@@ -13,11 +13,9 @@
 #include "formats/log/record_codec.h"
 
 namespace ringscope {
-void FreeCompression::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
-
 Status FrameCompressor::Compress(FrameJob& job) const {
   constexpr size_t kPieceBytes = 64 * 1024;  // compressed, at the level of logs, in about 0.1 ms
-  if (job.context == nullptr) job.context.reset(ZSTD_createCCtx());
+  if (job.context == nullptr) job.context.reset(ZSTD_createCCtx(), ZSTD_freeCCtx);
   ZSTD_CCtx_s* const context = job.context.get();
   const int level = std::clamp(level_, ZSTD_minCLevel(), ZSTD_maxCLevel());
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
@@ -85,7 +83,7 @@ std::string DeriveUuid(std::string_view records) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(records.data(), records.size()));
   std::string uuid;
-  for (const unsigned char byte : canonical.digest) uuid += fmt::format("{:02x}", byte);
+  AppendHex(uuid, canonical.digest);
   return uuid;
 }
 
@@ -116,9 +114,7 @@ class Writer : public CommitLogWriter {
   }
 
   Status Close() override {
-    RS_RETURN_IF_ERROR(CheckUsable());
-    RS_RETURN_IF_ERROR(CloseFrame());
-    RS_RETURN_IF_ERROR(EmitFrames(/*all=*/true));
+    RS_RETURN_IF_ERROR(Flush());
     closed_ = true;
     return Emit(index_.Finish(records_, summaries_.Sessions()));
   }
@@ -224,7 +220,16 @@ class Writer : public CommitLogWriter {
 
   Status CloseFrame() {
     if (entry_.records == 0) return {};
-    if (header_) PutHeader();
+    if (header_) {
+      // Before the frame's other records, with a uuid.
+      auto& header = std::get<LogHeader>(header_->body);
+      if (header.uuid.empty()) summaries_.SetUuid(header.uuid = DeriveUuid(frame_));
+      std::string encoded;
+      commit_log::AppendRecord(*header_, entry_.first_record, encoded);
+      frame_.insert(0, encoded);
+      header_.reset();
+      header_bytes_ = 0;
+    }
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
     job->entry = std::exchange(entry_, {});
     job->content.swap(frame_);
@@ -239,33 +244,15 @@ class Writer : public CommitLogWriter {
       auto job = compressor_.Take(all);
       if (!job) return FailWith(tl::unexpected<Error>(std::move(job).error()));
       if (!*job) return {};
-      RS_RETURN_IF_ERROR(EmitFrame(*std::move(job)));
+      const IndexEntry& entry = (*job)->entry;
+      const std::string_view frame = std::string_view((*job)->compressed)
+                                         .substr(0, static_cast<size_t>(entry.compressed_size));
+      // zstd has just made the content's checksum: it is the frame's last four bytes.
+      const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
+      index_.AddDataFrame(entry, wire::LoadLittleEndian<uint32_t>(checksum.data()));
+      RS_RETURN_IF_ERROR(Emit(frame));
+      compressor_.Recycle(*std::move(job));
     }
-  }
-
-  Status EmitFrame(std::unique_ptr<FrameJob> job) {
-    const auto size = static_cast<size_t>(job->entry.compressed_size);
-    const std::string_view frame = std::string_view(job->compressed).substr(0, size);
-    // zstd has just made the content's checksum: it is the frame's last four bytes.
-    const Bytes checksum = wire::AsBytes(frame).last(sizeof(uint32_t));
-    index_.AddDataFrame(job->entry, wire::LoadLittleEndian<uint32_t>(checksum.data()));
-    RS_RETURN_IF_ERROR(Emit(frame));
-    compressor_.Recycle(std::move(job));
-    return {};
-  }
-
-  /// Puts the frame's header before its other records, with a uuid.
-  void PutHeader() {
-    auto& header = std::get<LogHeader>(header_->body);
-    if (header.uuid.empty()) {
-      header.uuid = DeriveUuid(frame_);
-      summaries_.SetUuid(header.uuid);
-    }
-    std::string encoded;
-    commit_log::AppendRecord(*header_, entry_.first_record, encoded);
-    frame_.insert(0, encoded);
-    header_.reset();
-    header_bytes_ = 0;
   }
 
   Status Emit(std::string_view bytes) {
@@ -322,9 +309,8 @@ LogHeader ImportHeader() {
 bool IsImportHeader(const LogHeader& header) {
   LogHeader comparable = header;
   comparable.uuid.clear();
-  if (comparable.tool.starts_with(fmt::format("{} ", kToolName))) {
+  if (comparable.tool.starts_with(fmt::format("{} ", kToolName)))
     comparable.tool = ImportHeader().tool;
-  }
   return comparable == ImportHeader();
 }
 

@@ -19,16 +19,12 @@ struct ZSTD_CCtx_s;
 
 namespace ringscope {
 
-struct FreeCompression {
-  void operator()(ZSTD_CCtx_s* context) const;
-};
-
 /// A data frame of a commit log, before it is compressed and after.
 struct FrameJob {
   std::string content;
   commit_log::IndexEntry entry;  // without the compressed frame's size and hash, which come with it
   std::string compressed;
-  std::unique_ptr<ZSTD_CCtx_s, FreeCompression> context;  // memory of zstd
+  std::shared_ptr<ZSTD_CCtx_s> context;  // memory of zstd
 };
 
 /// Compresses data frames, several at a time if it has threads, with the same result.

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/perfetto/fields.h"
-#include "formats/io/message_codec.h"
 #include "formats/log/commit_log_format.h"
+#include "formats/log/record_fields.h"
 
 namespace ringscope::commit_log {
 namespace {
@@ -30,28 +30,101 @@ bool IsWellFormed(Bytes message, const NestedFn& nested) {
   return reader.ok();
 }
 
-/// Everything of a Commit message but the request's bytes, which follow as its last field.
-void AppendCommitHead(const Commit& commit, std::string& out) {
-  if (Raw(commit.producer) != 0) wire::AppendUint(out, kProducer, Raw(commit.producer));
-  if (commit.uid) wire::AppendUint(out, kUid, *commit.uid);
-  if (commit.pid) wire::AppendUint(out, kPid, wire::ZigZag(*commit.pid));
-  if (commit.origin != Origin{}) {
-    wire::AppendUint(out, kOrigin, static_cast<uint64_t>(commit.origin));
-  }
-  if (commit.number != 0) wire::AppendUint(out, kRequestNumber, commit.number);
-  if (commit.part != 0) wire::AppendUint(out, kPart, commit.part);
-  if (!commit.last) wire::AppendUint(out, kMoreParts, 1);
-  const uint32_t field = IsWellFormedRequest(commit.request) ? kRequest : kMalformedRequest;
-  wire::AppendTag(out, field, wire::Type::kBytes);
-  wire::AppendVarint(out, commit.request.size());
+/// The numbers of a commit, in the order of their fields.
+void CommitNumbers(auto& field, Like<Commit> auto& m) {
+  SenderFields(field, m);
+  field(kOrigin, m.origin);
+  PartFields(field, m);
 }
 
-/// Upper bound of what AppendCommitHead appends: eight fields of a tag byte and a varint.
-constexpr size_t kMaxCommitHead = 8 * (1 + wire::kMaxVarintBytes);
+/// Everything of a Commit message but the request's bytes, which follow as its last field. Mostly
+/// so short that it takes no memory of the heap.
+std::string CommitHead(const Commit& commit) {
+  std::string head;
+  MessageEncoder encoder(head);
+  CommitNumbers(encoder, commit);
+  if (!commit.last) wire::AppendUint(head, kMoreParts, 1);
+  const uint32_t field = IsWellFormedRequest(commit.request) ? kRequest : kMalformedRequest;
+  wire::AppendTag(head, field, wire::Type::kBytes);
+  wire::AppendVarint(head, commit.request.size());
+  return head;
+}
 
-void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_bytes,
-                      std::string& out) {
-  const uint32_t body_field = BodyField(op.body.index());
+/// Puts a field's number into the member that has it. Does less than FieldDecoder, and is inlined.
+struct NumberTaker {
+  const wire::Field& field;
+  bool fits = true;
+
+  template <typename T>
+  void operator()(uint32_t number, T& into) {
+    if (field.number == number) fits = Take(into);
+  }
+  template <typename T>
+  bool Take(std::optional<T>& into) const {
+    return Take(into.emplace());
+  }
+  bool Take(int32_t& into) const {
+    into = wire::UnZigZag(static_cast<uint32_t>(field.value));
+    return field.value <= UINT32_MAX;
+  }
+  template <codec::Varint T>
+  bool Take(T& into) const {
+    into = static_cast<T>(field.value);
+    return field.value <= codec::MaxVarint<T>();
+  }
+};
+
+Status DecodeCommit(Bytes message, Commit& commit) {
+  wire::FieldReader reader(message);
+  while (const auto field = reader.Next()) {
+    if (field->IsBytes(kRequest) || field->IsBytes(kMalformedRequest))
+      commit.request = field->bytes;
+    if (field->type != wire::Type::kVarint) continue;
+    NumberTaker taker{*field};
+    CommitNumbers(taker, commit);
+    if (!taker.fits)
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("field {} is out of range: {}", field->number, field->value));
+    if (field->number == kMoreParts) commit.last = field->value == 0;
+  }
+  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "not well-formed protobuf");
+  return {};
+}
+
+Status DecodeInto(Bytes record, std::optional<Op>& op) {
+  std::optional<uint64_t> time_ns;
+  std::optional<size_t> kind;
+  Bytes body;
+  wire::FieldReader reader(record);
+  while (const auto field = reader.Next()) {
+    if (field->IsVarint(kTimeNs)) {
+      time_ns = field->value;
+    } else if (field->type == wire::Type::kBytes && field->number >= kFirstBody &&
+               field->number - kFirstBody < kOpKinds) {
+      kind = field->number - kFirstBody;
+      body = field->bytes;
+    }
+  }
+  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "the record is not well-formed protobuf");
+  if (!kind) return {};
+
+  op.emplace().time_ns = time_ns;
+  OpBody& into = op->body;
+  const Status status = *kind == kCommitKind ? DecodeCommit(body, into.emplace<Commit>())
+                                             : DecodeBody(*kind, body, into);
+  if (status) return {};
+  return Fail(status.error().code,
+              fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
+}
+
+}  // namespace
+
+void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
+  const auto* const commit = std::get_if<Commit>(&op.body);
+  const std::string body = commit != nullptr ? CommitHead(*commit) : EncodeBody(op.body);
+  const Bytes request = commit != nullptr ? commit->request : Bytes();
+  const uint32_t body_field = kFirstBody + static_cast<uint32_t>(op.body.index());
+  const size_t body_bytes = body.size() + request.size();
   size_t size = wire::UintFieldSize(body_field, body_bytes) + body_bytes;
   if (op.time_ns) size += wire::UintFieldSize(kTimeNs, *op.time_ns);
   if (number) size += wire::UintFieldSize(kNumber, *number);
@@ -62,114 +135,11 @@ void AppendRecordHead(const Op& op, std::optional<uint64_t> number, size_t body_
   if (number) wire::AppendUint(out, kNumber, *number);
   wire::AppendTag(out, body_field, wire::Type::kBytes);
   wire::AppendVarint(out, body_bytes);
+  out.append(body).append(wire::AsText(request));
 }
 
-/// The usual record: its request's bytes are copied once, straight to their place.
-void AppendCommit(const Op& op, const Commit& commit, std::optional<uint64_t> number,
-                  std::string& out) {
-  // The size of the head precedes it: it is first encoded at the end of `out`, and copied aside.
-  const size_t start = out.size();
-  AppendCommitHead(commit, out);
-  std::array<char, kMaxCommitHead> head;
-  const size_t head_size = out.copy(head.data(), head.size(), start);
-  out.resize(start);
-  AppendRecordHead(op, number, head_size + commit.request.size(), out);
-  out.append(head.data(), head_size);
-  out.append(wire::AsText(commit.request));
-}
-
-template <typename T>
-bool Narrow(uint64_t value, T& into) {
-  if (value > codec::MaxVarint<T>()) return false;
-  into = static_cast<T>(value);
-  return true;
-}
-
-bool TakeCommitNumber(const wire::Field& field, Commit& commit) {
-  switch (field.number) {
-    case kProducer:
-      return Narrow(field.value, commit.producer);
-    case kUid:
-      return Narrow(field.value, commit.uid.emplace());
-    case kPid: {
-      uint32_t zigzag = 0;
-      if (!Narrow(field.value, zigzag)) return false;
-      commit.pid = wire::UnZigZag(zigzag);
-      return true;
-    }
-    case kOrigin:
-      return Narrow(field.value, commit.origin);
-    case kRequestNumber:
-      commit.number = field.value;
-      return true;
-    case kPart:
-      return Narrow(field.value, commit.part);
-    case kMoreParts:
-      commit.last = field.value == 0;
-      return true;
-    default:
-      return true;
-  }
-}
-
-Status DecodeCommit(Bytes message, Commit& commit) {
-  wire::FieldReader reader(message);
-  while (const auto field = reader.Next()) {
-    if (field->type == wire::Type::kVarint && !TakeCommitNumber(*field, commit)) {
-      return Fail(ErrorCode::kCorrupt,
-                  fmt::format("field {} is out of range: {}", field->number, field->value));
-    }
-    if (field->type == wire::Type::kBytes &&
-        (field->number == kRequest || field->number == kMalformedRequest)) {
-      commit.request = field->bytes;
-    }
-  }
-  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "not well-formed protobuf");
-  return {};
-}
-
-/// @param decoded a fresh one
-Status DecodeInto(Bytes record, DecodedRecord& decoded) {
-  std::optional<uint64_t> time_ns;
-  std::optional<size_t> kind;
-  Bytes body;
-  wire::FieldReader reader(record);
-  while (const auto field = reader.Next()) {
-    if (field->type == wire::Type::kVarint) {
-      if (field->number == kTimeNs) time_ns = field->value;
-      if (field->number == kNumber) decoded.number = field->value;
-    } else if (field->type == wire::Type::kBytes && field->number >= kFirstBody &&
-               field->number - kFirstBody < kOpKinds) {
-      kind = field->number - kFirstBody;
-      body = field->bytes;
-    }
-  }
-  if (!reader.ok()) return Fail(ErrorCode::kCorrupt, "the record is not well-formed protobuf");
-  if (!kind) return {};
-
-  decoded.op.emplace().time_ns = time_ns;
-  OpBody& into = decoded.op->body;
-  const Status status = *kind == kCommitKind ? DecodeCommit(body, into.emplace<Commit>())
-                                             : DecodeBody(*kind, body, into);
-  if (!status) {
-    return Fail(status.error().code,
-                fmt::format("record of kind {}: {}", OpKindName(*kind), status.error().message));
-  }
-  return {};
-}
-
-}  // namespace
-
-void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out) {
-  if (const auto* commit = std::get_if<Commit>(&op.body))
-    return AppendCommit(op, *commit, number, out);
-  const std::string body = EncodeBody(op.body);
-  AppendRecordHead(op, number, body.size(), out);
-  out.append(body);
-}
-
-Result<DecodedRecord> DecodeRecord(Bytes record) {
-  Result<DecodedRecord> decoded;  // filled where it is returned: moving a record is not cheap
+Result<std::optional<Op>> DecodeRecord(Bytes record) {
+  Result<std::optional<Op>> decoded;  // filled where it is returned: moving a record is not cheap
   if (Status status = DecodeInto(record, *decoded); !status)
     decoded = tl::unexpected(std::move(status).error());
   return decoded;
@@ -177,9 +147,8 @@ Result<DecodedRecord> DecodeRecord(Bytes record) {
 
 std::optional<uint64_t> RecordNumber(Bytes record) {
   wire::FieldReader reader(record);
-  while (const auto field = reader.Next()) {
+  while (const auto field = reader.Next())
     if (field->IsVarint(kNumber)) return field->value;
-  }
   return std::nullopt;
 }
 

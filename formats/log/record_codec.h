@@ -21,14 +21,9 @@ Status DecodeBody(size_t kind, Bytes message, OpBody& body);
 /// Appends the record as a field of CommitLog. @param number for a frame's first record
 void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out);
 
-/// A record as it was read.
-struct DecodedRecord {
-  std::optional<uint64_t> number;
-  std::optional<Op> op;  // unless this version does not know its kind
-};
-
-/// Decodes a Record message. A commit's request points into `record`. Errors do not name a place.
-Result<DecodedRecord> DecodeRecord(Bytes record);
+/// Decodes a Record message; nullopt if this version does not know its kind. A commit's request
+/// points into `record`. Errors do not name a place.
+Result<std::optional<Op>> DecodeRecord(Bytes record);
 
 /// The `number` of an encoded Record, without decoding the rest.
 std::optional<uint64_t> RecordNumber(Bytes record);

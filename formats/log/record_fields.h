@@ -1,15 +1,26 @@
 #ifndef RINGSCOPE_FORMATS_LOG_RECORD_FIELDS_H_
 #define RINGSCOPE_FORMATS_LOG_RECORD_FIELDS_H_
 
+#include <utility>
+
 #include "core/log/op.h"
 #include "core/log/summary.h"
 #include "formats/io/message_codec.h"
-#include "formats/log/commit_log_format.h"
 
 namespace ringscope {
 
 // The fields of each record, listed once for .tblog, .ops.jsonl and text. Commit has lists of
 // parts: its request is not copied in the one, and spelled out in the other.
+
+/// Makes a body's record a new one of a kind, and calls take(record&).
+/// @param kind index of the alternative in OpBody
+template <typename Take>
+void EmplaceKind(OpBody& body, size_t kind, Take take) {
+  [&]<size_t... kKinds>(std::index_sequence<kKinds...>) {
+    static_cast<void>(((kind == kKinds && (take(body.emplace<kKinds>()), true)) || ...));
+  }
+  (std::make_index_sequence<kOpKinds>());
+}
 
 /// A field of a record: its number in .tblog, its key in .ops.jsonl, and when a line has that key.
 struct RecordField {
@@ -133,15 +144,10 @@ void Fields(auto& field, Like<DataSourceSetUp> auto& m) {
   field(OptionalHexField(6, "config"), m.config);
 }
 
-void Fields(auto& field, Like<DataSourceStarted, DataSourceStopped> auto& m) {
+void Fields(auto& field, Like<DataSourceStarted, DataSourceStopped, DataSourceNotified> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "instance"), m.instance);
-}
-
-void Fields(auto& field, Like<DataSourceNotified> auto& m) {
-  field(RequiredField(1, "producer"), m.producer);
-  field(RequiredField(2, "instance"), m.instance);
-  field(DefaultField(3, "stopped"), m.stopped);
+  if constexpr (requires { m.stopped; }) field(DefaultField(3, "stopped"), m.stopped);
 }
 
 void Fields(auto& field, Like<StateClearRequested> auto& m) {
@@ -154,29 +160,24 @@ void Fields(auto& field, Like<DataSourceUnregistered, TriggerActivated> auto& m)
   field(RequiredField(2, "name"), m.name);
 }
 
-void Fields(auto& field, Like<WriterRegistered> auto& m) {
+void Fields(auto& field, Like<WriterRegistered, WriterUnregistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "writer"), m.writer);
-  field(RequiredField(3, "buffer"), m.buffer);
-}
-
-void Fields(auto& field, Like<WriterUnregistered> auto& m) {
-  field(RequiredField(1, "producer"), m.producer);
-  field(RequiredField(2, "writer"), m.writer);
+  if constexpr (requires { m.buffer; }) field(RequiredField(3, "buffer"), m.buffer);
 }
 
 /// The sender of a commit.
 void SenderFields(auto& field, Like<Commit> auto& m) {
-  field(RequiredField(commit_log::kProducer, "producer"), m.producer);
-  field(OptionalField(commit_log::kUid, "uid"), m.uid);
-  field(OptionalField(commit_log::kPid, "pid"), m.pid);
+  field(RequiredField(1, "producer"), m.producer);
+  field(OptionalField(2, "uid"), m.uid);
+  field(OptionalField(3, "pid"), m.pid);
 }
 
-/// The place of a commit among the parts of its request.
+/// The place of a commit among the parts of its request, but whether it is the last one: .tblog has
+/// whether more parts follow.
 void PartFields(auto& field, Like<Commit> auto& m) {
-  field(DefaultField(commit_log::kRequestNumber, "number"), m.number);
-  field(DefaultField(commit_log::kPart, "part"), m.part);
-  field(DefaultField(commit_log::kMoreParts, "last"), m.last);
+  field(DefaultField(5, "number"), m.number);
+  field(DefaultField(6, "part"), m.part);
 }
 
 void Fields(auto& field, Like<FlushRequested> auto& m) {
@@ -203,7 +204,9 @@ void Fields(auto& field, Like<ReadPass> auto& m) {
   field(OptionalField(7, "own_bytes"), m.own_bytes);
 }
 
-void Fields(auto& field, Like<CloneRead> auto& m) { field(DefaultField(1, "buffer"), m.buffer); }
+void Fields(auto& field, Like<CloneRead, ProtoVmStates> auto& m) {
+  field(DefaultField(1, "buffer"), m.buffer);
+}
 
 void Fields(auto& field, Like<RecorderGap> auto& m) {
   field(RequiredField(1, "reason"), m.reason);
@@ -287,10 +290,6 @@ void Fields(auto& field, Like<ProtoVmSetUp> auto& m) {
   field(HexField(4, "program"), m.program);
   field(RequiredField(5, "memory_limit_kb"), m.memory_limit_kb);
   field(OptionalHexField(6, "state"), m.state);
-}
-
-void Fields(auto& field, Like<ProtoVmStates> auto& m) {
-  field(DefaultField(1, "buffer"), m.buffer);
 }
 
 void Fields(auto& field, Like<SharedMemoryLook> auto& m) {

@@ -29,14 +29,6 @@ constexpr char kTorn[] = "the file ends in the middle of a frame";
 
 uint32_t LoadMagic(Bytes bytes) { return wire::LoadLittleEndian<uint32_t>(bytes.data()); }
 
-/// First place in `bytes` where four bytes are a frame's magic number.
-std::optional<size_t> FindMagic(Bytes bytes) {
-  for (size_t i = 0; i + kMagicSize <= bytes.size(); ++i) {
-    if (IsFrameMagic(LoadMagic(bytes.subspan(i)))) return i;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool ZstdFrame::skippable() const { return IsSkippableMagic(magic); }
@@ -58,62 +50,49 @@ ZstdFrameReader::ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limi
       limits_(limits),
       max_frame_(ZSTD_compressBound(limits.content) + (size_t{64} << 10)),
       is_own_(std::move(is_own)),
-      context_(ZSTD_createDCtx()) {}
+      context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
 
-void ZstdFrameReader::FreeContext::operator()(ZSTD_DCtx_s* context) const {
-  ZSTD_freeDCtx(context);
-}
-
-Result<std::optional<std::variant<ZstdFrame, BadRange>>> ZstdFrameReader::Next() {
-  using Item = std::variant<ZstdFrame, BadRange>;
+Result<std::optional<FrameOrBad>> ZstdFrameReader::Next() {
   window_.Drop(std::exchange(skip_, 0));
   RS_ASSIGN_OR_RETURN(const bool more, window_.Fill(1));
-  if (!more) return std::optional<Item>();
+  if (!more) return std::nullopt;
 
   RS_ASSIGN_OR_RETURN(Layout layout, Inspect());
-  if (!layout.problem.empty()) {
-    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(layout.problem)));
-    return Item(std::move(bad));
-  }
-  std::string problem = "the size of a skippable frame is wrong";
-  const std::optional<ZstdFrame> frame = Open(layout, &problem);
-  bool take = frame && (!frame->skippable() || is_own_(*frame));
-  if (!take) {
-    // The end of a frame that is not verified can be believed if another frame begins there.
-    RS_ASSIGN_OR_RETURN(take, IsFollowedByFrame(layout.size));
-  }
-  if (!take) {
-    RS_ASSIGN_OR_RETURN(BadRange bad, Resynchronise(layout.magic, std::move(problem)));
-    return Item(std::move(bad));
+  if (!layout.problem.empty()) return Resynchronise(std::move(layout));
+  const std::optional<ZstdFrame> frame = Open(layout);
+  if (!frame || (frame->skippable() && !is_own_(*frame))) {
+    // The end of a frame that is not verified can be believed if another frame begins there, or
+    // the input ends.
+    RS_ASSIGN_OR_RETURN(const bool is_followed, window_.Fill(layout.size + kMagicSize));
+    if (is_followed && !IsFrameMagic(LoadMagic(window_.bytes().subspan(layout.size)))) {
+      if (frame) layout.problem = "the size of a skippable frame is wrong";
+      return Resynchronise(std::move(layout));
+    }
   }
   skip_ = layout.size;
-  if (frame && frame->skippable())
-    return Item(*Open(layout, &problem));  // the window may have moved
-  if (frame) return Item(*frame);
-  return Item(BadRange{window_.offset(), layout.size, layout.magic, std::move(problem)});
+  if (!frame)
+    return BadRange{window_.offset(), layout.size, layout.magic, std::move(layout.problem)};
+  return frame->skippable() ? Open(layout) : frame;  // the window may have moved
 }
 
 Result<ZstdFrameReader::Layout> ZstdFrameReader::Inspect() {
   Layout layout;
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(kMagicSize));
+  RS_ASSIGN_OR_RETURN(bool whole, window_.Fill(kMagicSize));
   if (!whole) return layout.Refuse(kTorn);
   layout.magic = LoadMagic(window_.bytes());
   if (layout.magic == kZstdMagic) return InspectData(std::move(layout));
-  if (IsSkippableMagic(layout.magic)) return InspectSkippable(std::move(layout));
-  layout.magic = 0;
-  return layout.Refuse("no frame begins here");
-}
-
-Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectSkippable(Layout layout) {
+  if (!IsSkippableMagic(layout.magic)) {
+    layout.magic = 0;
+    return layout.Refuse("no frame begins here");
+  }
   layout.size = kSkippableHeaderSize;
-  RS_ASSIGN_OR_RETURN(const bool header, window_.Fill(kSkippableHeaderSize));
-  if (!header) return layout.Refuse(kTorn);
+  RS_ASSIGN_OR_RETURN(whole, window_.Fill(kSkippableHeaderSize));
+  if (!whole) return layout.Refuse(kTorn);
   layout.content = LoadMagic(window_.bytes().subspan(kMagicSize));
-  if (layout.content > limits_.skippable) {
+  if (layout.content > limits_.skippable)
     return layout.Refuse(fmt::format("a skippable frame of {} bytes, at most {} are expected",
                                      layout.content, limits_.skippable));
-  }
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(layout.size + layout.content));
+  RS_ASSIGN_OR_RETURN(whole, window_.Fill(layout.size + layout.content));
   if (!whole) return layout.Refuse(kTorn);
   layout.size += layout.content;
   return layout;
@@ -128,11 +107,10 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
       (start[kMagicSize] & kChecksumBit) == 0 ||
       ZSTD_getDictID_fromFrame(start.data(), start.size()) != 0)
     return layout.Refuse("the frame header is not one of a commit log (size and checksum known)");
-  if (content > limits_.content) {
+  if (content > limits_.content)
     return layout.Refuse(
         fmt::format("a frame of {} bytes after decompression, at most {} are allowed", content,
                     limits_.content));
-  }
   layout.content = static_cast<size_t>(content);
   for (;;) {
     const Bytes frame = window_.bytes();
@@ -147,43 +125,30 @@ Result<ZstdFrameReader::Layout> ZstdFrameReader::InspectData(Layout layout) {
   }
 }
 
-std::optional<Bytes> ZstdFrameReader::Decompress(Bytes frame, size_t content_size,
-                                                 std::string* problem) {
-  if (content_.capacity < content_size) {
-    content_.capacity = std::max(content_size, 2 * content_.capacity);
-    content_.bytes = std::make_unique_for_overwrite<uint8_t[]>(content_.capacity);
-  }
-  const size_t got = ZSTD_decompressDCtx(context_.get(), content_.bytes.get(), content_size,
-                                         frame.data(), frame.size());
-  if (ZSTD_isError(got))
-    *problem = fmt::format("the frame does not decompress: {}", ZSTD_getErrorName(got));
-  else if (got != content_size)
-    *problem = fmt::format("the frame holds {} bytes, its header states {}", got, content_size);
-  else
-    return Bytes(content_.bytes.get(), content_size);
-  return std::nullopt;
-}
-
-std::optional<ZstdFrame> ZstdFrameReader::Open(const Layout& layout, std::string* problem) {
+/// Decompresses a data frame into content_. @return nullopt with the layout's problem
+std::optional<ZstdFrame> ZstdFrameReader::Open(Layout& layout) {
   ZstdFrame frame{window_.offset(), layout.magic, window_.bytes().first(layout.size), {}};
   if (frame.skippable()) {
     frame.content = frame.whole.subspan(kSkippableHeaderSize);
     return frame;
   }
-  const std::optional<Bytes> content = Decompress(frame.whole, layout.content, problem);
-  if (!content) return std::nullopt;
-  frame.content = *content;
-  return frame;
+  if (content_.capacity < layout.content) {
+    content_.capacity = std::max(layout.content, 2 * content_.capacity);
+    content_.bytes = std::make_unique_for_overwrite<uint8_t[]>(content_.capacity);
+  }
+  const size_t got = ZSTD_decompressDCtx(context_.get(), content_.bytes.get(), layout.content,
+                                         frame.whole.data(), frame.whole.size());
+  frame.content = {content_.bytes.get(), layout.content};
+  if (got == layout.content) return frame;
+  layout.problem =
+      ZSTD_isError(got)
+          ? fmt::format("the frame does not decompress: {}", ZSTD_getErrorName(got))
+          : fmt::format("the frame holds {} bytes, its header states {}", got, layout.content);
+  return std::nullopt;
 }
 
-Result<bool> ZstdFrameReader::IsFollowedByFrame(size_t end) {
-  RS_ASSIGN_OR_RETURN(const bool whole, window_.Fill(end + kMagicSize));
-  // The end of the input, or of what is left of it, is as good as a frame.
-  return !whole || IsFrameMagic(LoadMagic(window_.bytes().subspan(end)));
-}
-
-Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what) {
-  BadRange bad{window_.offset(), 0, magic, std::move(what)};
+Result<std::optional<FrameOrBad>> ZstdFrameReader::Resynchronise(Layout at) {
+  BadRange bad{window_.offset(), 0, at.magic, std::move(at.problem)};
   uint64_t effort = 0;
   size_t step = 1;
   for (;;) {
@@ -193,17 +158,17 @@ Result<BadRange> ZstdFrameReader::Resynchronise(uint32_t magic, std::string what
       window_.Drop(window_.size());
       break;
     }
-    const std::optional<size_t> candidate = FindMagic(window_.bytes());
-    if (!candidate) {
-      step = window_.size() - (kMagicSize - 1);
-      continue;
-    }
-    window_.Drop(*candidate);
-    RS_ASSIGN_OR_RETURN(const Layout layout, Inspect());
+    const Bytes bytes = window_.bytes();
+    size_t begin = 0;
+    while (begin + kMagicSize <= bytes.size() && !IsFrameMagic(LoadMagic(bytes.subspan(begin))))
+      ++begin;
+    window_.Drop(begin);
+    step = 0;
+    if (window_.size() < kMagicSize) continue;
+    RS_ASSIGN_OR_RETURN(Layout layout, Inspect());
     effort += layout.size;
     if (layout.problem.empty()) {
-      std::string problem;
-      const std::optional<ZstdFrame> frame = Open(layout, &problem);
+      const std::optional<ZstdFrame> frame = Open(layout);
       if (frame && is_own_(*frame)) break;
       effort += layout.content;
     }

@@ -38,6 +38,7 @@ struct BadRange {
   uint32_t magic = 0;  // of the frame that seems to begin there, or 0
   std::string what;
 };
+using FrameOrBad = std::variant<ZstdFrame, BadRange>;
 
 /// Splits an input into zstd frames and skippable frames, and checks and decompresses each. After
 /// damage continues at the next intact frame. Data frames must state their size and have a
@@ -54,7 +55,7 @@ class ZstdFrameReader {
   ZstdFrameReader(std::unique_ptr<ByteSource> source, Limits limits, IsOwnFn is_own);
 
   /// Returns the next frame or bad range, or nullopt at the end. Valid until the next call.
-  Result<std::optional<std::variant<ZstdFrame, BadRange>>> Next();
+  Result<std::optional<FrameOrBad>> Next();
 
   /// Exchanges the memory of the data frame returned last, which then stays valid.
   void SwapContent(FrameContent& content) { std::swap(content_, content); }
@@ -68,24 +69,16 @@ class ZstdFrameReader {
 
   // These look at the window's front.
   Result<Layout> Inspect();
-  Result<Layout> InspectSkippable(Layout layout);
   Result<Layout> InspectData(Layout layout);
-  std::optional<ZstdFrame> Open(const Layout& layout, std::string* problem);
-  Result<bool> IsFollowedByFrame(size_t end);
-  Result<BadRange> Resynchronise(uint32_t magic, std::string what);
-  /// Decompresses a frame into content_. @return nullopt with the reason in `problem`
-  std::optional<Bytes> Decompress(Bytes frame, size_t content_size, std::string* problem);
+  std::optional<ZstdFrame> Open(Layout& layout);
+  Result<std::optional<FrameOrBad>> Resynchronise(Layout at);
 
   ByteWindow window_;
   const Limits limits_;
   const size_t max_frame_;  // compressed
   IsOwnFn is_own_;
   size_t skip_ = 0;  // bytes of the frame that was returned last, still in the window
-
-  struct FreeContext {
-    void operator()(ZSTD_DCtx_s* context) const;
-  };
-  const std::unique_ptr<ZSTD_DCtx_s, FreeContext> context_;
+  const std::shared_ptr<ZSTD_DCtx_s> context_;
   FrameContent content_;
 };
 

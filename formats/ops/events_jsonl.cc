@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/wire.h"
 #include "core/perfetto/trace_stats.h"
 #include "formats/json/json.h"
 
@@ -19,8 +18,6 @@ std::string StatsText(const BufferStats& stats) {
 }
 
 }  // namespace
-
-bool BeginsWithEvent(Bytes start) { return wire::AsText(start).starts_with(R"({"event":)"); }
 
 uint64_t Fnv1a64(std::span<const Bytes> slices) {
   constexpr uint64_t kOffsetBasis = 0xcbf29ce484222325;

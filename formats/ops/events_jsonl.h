@@ -7,14 +7,15 @@
 #include <span>
 #include <string>
 
+#include "core/base/wire.h"
 #include "core/session/session.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
 
-/// Returns true if a file begins as one of events, which only ringscope writes.
-bool BeginsWithEvent(Bytes start);
-inline constexpr OutputKind kEventsOutput = {"a file of events", true, BeginsWithEvent};
+inline constexpr OutputKind kEventsOutput = {
+    "a file of events", true,
+    [](Bytes start) { return wire::AsText(start).starts_with(R"({"event":)"); }};
 
 /// Writes what a replay does as `.events.jsonl`, in order. Write errors are kept for Finish.
 class EventsWriter : public ReplayListener {

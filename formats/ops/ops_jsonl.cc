@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -25,51 +24,45 @@ namespace {
 // Reading.
 
 constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
+/// Whether a commit is the last part of its request.
+constexpr RecordField kLastField = DefaultField(7, "last");
 
 /// Reads a record's fields from the keys of its line.
-class LineFields {
- public:
-  explicit LineFields(KeyReader& keys) : keys_(keys) {}
+struct LineFields {
+  KeyReader& keys;
 
   template <typename T>
   void operator()(RecordField field, std::optional<T>& into) {
-    into = keys_.Optional<T>(field.key);
+    into = keys.Optional<T>(field.key);
   }
   void operator()(RecordField field, std::optional<BufferId>& into) {
     const bool may_be_all = field.in_line == RecordField::InLine::kBufferOrAll;
-    if (may_be_all && keys_.IsText(field.key, "all")) return;
-    into = keys_.Optional<BufferId>(field.key);
+    if (may_be_all && keys.IsText(field.key, "all")) return;
+    into = keys.Optional<BufferId>(field.key);
     if (may_be_all && !into) into.emplace();
   }
   void operator()(RecordField field, std::vector<RecordingVerdict>& into) {
-    if (!keys_.Has(field.key)) return;
-    keys_.ForEach(field.key, [&](KeyReader& element) {
-      LineFields fields(element);
+    if (!keys.Has(field.key)) return;
+    keys.ForEach(field.key, [&](KeyReader& element) {
+      LineFields fields{element};
       Fields(fields, into.emplace_back());
     });
   }
   template <typename T>
   void operator()(RecordField field, T& into) {
     if constexpr (std::is_same_v<T, std::string>) {
-      if (field.is_hex() && field.is_optional() && !keys_.Has(field.key)) return;
-      if (field.is_hex()) return keys_.Hex(field.key, kMaxOpsLine, into);
+      if (field.is_hex() && field.is_optional() && !keys.Has(field.key)) return;
+      if (field.is_hex()) return keys.Hex(field.key, kMaxOpsLine, into);
     }
     if (field.in_line == RecordField::InLine::kRequired)
-      into = keys_.Required<T>(field.key);
-    else if (auto value = keys_.Optional<T>(field.key))
+      into = keys.Required<T>(field.key);
+    else if (auto value = keys.Optional<T>(field.key))
       into = std::move(*value);
   }
-
- private:
-  KeyReader& keys_;
 };
 
-/// Checks what no list of fields can state.
-template <typename Record>
-void CheckRecord(KeyReader&, const Record&) {}
-
-template <>
-void CheckRecord(KeyReader& keys, const BufferSetUp& buffer) {
+/// Checks what the list of fields cannot state.
+void CheckBuffer(KeyReader& keys, const BufferSetUp& buffer) {
   if (buffer.size == 0) keys.Fail("size", "expected at least 1 byte, found 0");
   if (buffer.engine == "v1" && buffer.size % kV1Alignment != 0)
     keys.Fail("size", fmt::format("expected a multiple of {} for a V1 buffer, found {}",
@@ -81,36 +74,32 @@ void CheckSequence(KeyReader& keys, ProducerId producer, WriterId writer) {
     keys.Fail("writer", "producer and writer are both 0, expected only one of them to be");
 }
 
-ChunkHeader ParseChunkHeaderKeys(KeyReader& keys) {
-  return ChunkHeader{.chunk = keys.Required<ChunkId>("chunk"),
-                     .writer = keys.Required<WriterId>("writer"),
-                     .fragments = keys.Required<uint16_t>("fragments", kMaxFragmentCount),
-                     .flags = keys.Optional<uint8_t>("flags", kMaxChunkFlags).value_or(0)};
-}
-
-/// Adds the chunk of a "commit" line.
-void ParseCommitChunk(KeyReader& keys, ProducerId producer, CommitRequestBuilder& builder) {
-  const ChunkHeader header = ParseChunkHeaderKeys(keys);
-  CheckSequence(keys, producer, header.writer);
-  std::string payload;
-  keys.Hex("payload", kMaxChunkPayload, payload);
-  builder.AddChunk(keys.Optional<BufferId>("buffer").value_or(BufferId{}), header,
-                   wire::AsBytes(payload), keys.Optional<bool>("complete").value_or(true));
-}
-
-/// Adds an entry of a request's "chunks".
-void ParseChunk(KeyReader& keys, CommitRequestBuilder& builder) {
+/// Adds a chunk: an entry of a request's "chunks", or all that a "commit" line has.
+void ParseChunk(KeyReader& keys, const Commit* line, CommitRequestBuilder& builder) {
   std::string data;
-  ChunkToMove chunk{.page = keys.Optional<uint64_t>("page"),
-                    .index = keys.Optional<uint64_t>("index"),
-                    .target_buffer = keys.Optional<uint64_t>("buffer"),
-                    .incomplete = !keys.Optional<bool>("complete").value_or(true)};
-  const bool has_header = keys.Has("payload") || keys.Has("writer");
-  if (has_header) AppendChunkHeader(data, ParseChunkHeaderKeys(keys));
-  if (has_header && keys.Has("data"))
-    keys.Fail("data", "expected either this or \"payload\", found both");
+  ChunkToMove chunk;
+  const bool has_header = line != nullptr || keys.Has("payload") || keys.Has("writer");
+  if (has_header) {
+    const ChunkHeader header{.chunk = keys.Required<ChunkId>("chunk"),
+                             .writer = keys.Required<WriterId>("writer"),
+                             .fragments = keys.Required<uint16_t>("fragments", kMaxFragmentCount),
+                             .flags = keys.Optional<uint8_t>("flags", kMaxChunkFlags).value_or(0)};
+    if (line != nullptr) CheckSequence(keys, line->producer, header.writer);
+    AppendChunkHeader(data, header);
+  }
+  if (line != nullptr) {
+    chunk.target_buffer = Raw(keys.Optional<BufferId>("buffer").value_or(BufferId{}));
+  } else {
+    chunk.page = keys.Optional<uint64_t>("page");
+    chunk.index = keys.Optional<uint64_t>("index");
+    chunk.target_buffer = keys.Optional<uint64_t>("buffer");
+    if (has_header && keys.Has("data"))
+      keys.Fail("data", "expected either this or \"payload\", found both");
+  }
+  chunk.incomplete = !keys.Optional<bool>("complete").value_or(true);
   if (has_header || keys.Has("data")) {
-    keys.Hex(has_header ? "payload" : "data", kMaxOpsLine, data);
+    keys.Hex(has_header ? "payload" : "data", line != nullptr ? kMaxChunkPayload : kMaxOpsLine,
+             data);
     chunk.data = wire::AsBytes(data);
   }
   builder.AddChunk(chunk);
@@ -147,8 +136,9 @@ void ParsePatch(KeyReader& keys, const Commit* line, CommitRequestBuilder& build
 
 /// Parses a line whose request has several chunks or patches, or its bytes.
 void ParseRequest(KeyReader& keys, std::string& request, Commit& commit) {
-  LineFields fields(keys);
+  LineFields fields{keys};
   PartFields(fields, commit);
+  fields(kLastField, commit.last);
   if (keys.Has("raw")) {
     keys.Hex("raw", kMaxOpsLine, request);
     for (const char* key : {"chunks", "patches", "flush"})
@@ -157,64 +147,45 @@ void ParseRequest(KeyReader& keys, std::string& request, Commit& commit) {
   }
   CommitRequestBuilder builder(request);
   if (keys.Has("chunks"))
-    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, builder); });
+    keys.ForEach("chunks", [&](KeyReader& chunk) { ParseChunk(chunk, nullptr, builder); });
   if (keys.Has("patches"))
     keys.ForEach("patches", [&](KeyReader& patch) { ParsePatch(patch, nullptr, builder); });
   if (const auto flush = keys.Optional<uint64_t>("flush")) builder.SetFlushRequestId(*flush);
 }
 
-enum class CommitForm : uint8_t { kChunk, kPatch, kRequest };
-
-template <CommitForm kForm>
-void ParseCommit(KeyReader& keys, std::string& request, OpBody& body) {
-  auto& commit = body.emplace<Commit>();
-  LineFields fields(keys);
+/// Parses a line of a commit: "commit", "patch" or "request".
+/// @param request gets the encoded request, which the record points into
+void ParseCommit(std::string_view name, KeyReader& keys, std::string& request, Commit& commit) {
+  LineFields fields{keys};
   SenderFields(fields, commit);
   commit.origin = keys.Optional<Origin>("origin").value_or(commit.origin);
   CommitRequestBuilder builder(request);
-  if (kForm == CommitForm::kChunk) ParseCommitChunk(keys, commit.producer, builder);
-  if (kForm == CommitForm::kPatch) ParsePatch(keys, &commit, builder);
-  if (kForm == CommitForm::kRequest) ParseRequest(keys, request, commit);
+  if (name == "commit")
+    ParseChunk(keys, &commit, builder);
+  else if (name == "patch")
+    ParsePatch(keys, &commit, builder);
+  else
+    ParseRequest(keys, request, commit);
   commit.request = wire::AsBytes(request);
 }
 
-/// Parses a line. @param request gets a commit's encoded request, which the record points into
-using ParseFn = void (*)(KeyReader& keys, std::string& request, OpBody& body);
-
-template <size_t kKind>
-void ParseKind(KeyReader& keys, std::string& request, OpBody& body) {
-  if constexpr (std::is_same_v<std::variant_alternative_t<kKind, AnyRecord>, Commit>) {
-    ParseCommit<CommitForm::kChunk>(keys, request, body);
-  } else {
-    auto& record = body.emplace<kKind>();
-    LineFields fields(keys);
-    Fields(fields, record);
-    CheckRecord(keys, record);
+/// Parses a line of any other record.
+void ParseRecord(std::string_view name, KeyReader& keys, OpBody& body) {
+  const auto* const kind = std::ranges::find(kOpKindNames, name);
+  if (kind == kOpKindNames.end()) {
+    std::vector<std::string_view> names = {"patch", "request"};
+    names.insert(names.end(), kOpKindNames.begin(), kOpKindNames.end());
+    const auto nearest = NearestName(name, names);
+    return keys.FailExpected("op", nearest ? fmt::format("a known operation (\"{}\"?)", *nearest)
+                                           : std::string("a known operation"));
   }
-}
-
-/// One parser per record kind, in OpBody's order.
-constexpr std::array<ParseFn, kOpKinds> kParsers =
-    []<size_t... kKinds>(std::index_sequence<kKinds...>) {
-  return std::array<ParseFn, kOpKinds>{&ParseKind<kKinds>...};
-}
-(std::make_index_sequence<kOpKinds>());
-
-/// The parser of the lines of this name; nullptr if there is none.
-ParseFn FindParser(std::string_view name) {
-  if (name == "patch") return ParseCommit<CommitForm::kPatch>;
-  if (name == "request") return ParseCommit<CommitForm::kRequest>;
-  for (size_t kind = 0; kind < kOpKinds; ++kind)
-    if (name == OpKindName(kind)) return kParsers[kind];
-  return nullptr;
-}
-
-void FailUnknownOp(KeyReader& keys, std::string_view name) {
-  std::array<std::string_view, kOpKinds + 2> names = {"patch", "request"};
-  for (size_t kind = 0; kind < kOpKinds; ++kind) names[kind + 2] = OpKindName(kind);
-  const auto nearest = NearestName(name, names);
-  keys.FailExpected("op", nearest ? fmt::format("a known operation (\"{}\"?)", *nearest)
-                                  : std::string("a known operation"));
+  const auto parse = Overloaded{[](Commit&) {},
+                                [&](auto& record) {
+                                  LineFields fields{keys};
+                                  Fields(fields, record);
+                                }};
+  EmplaceKind(body, static_cast<size_t>(kind - kOpKindNames.begin()), parse);
+  if (const auto* buffer = std::get_if<BufferSetUp>(&body)) CheckBuffer(keys, *buffer);
 }
 
 }  // namespace
@@ -228,10 +199,10 @@ Result<Op> ParseOp(std::string_view line, std::string& storage) {
   Result<Op> op;  // filled where it is returned: moving a record is not cheap
   op->time_ns = keys.Optional<uint64_t>("ts");
   const std::string name = keys.Required<std::string>("op");
-  if (const ParseFn parse = FindParser(name))
-    parse(keys, storage, op->body);
+  if (name == "commit" || name == "patch" || name == "request")
+    ParseCommit(name, keys, storage, op->body.emplace<Commit>());
   else
-    FailUnknownOp(keys, name);
+    ParseRecord(name, keys, op->body);
   RS_RETURN_IF_ERROR(keys.status());
   return op;
 }
@@ -244,16 +215,15 @@ class OpsReader : public LogSource {
       : compressed_(compressed), lines_(std::move(text), kMaxOpsLine), format_(format) {}
 
   Result<std::optional<Op>> Next() override {
-    RS_RETURN_IF_ERROR(status_);
     while (!at_end_) {
-      auto line = lines_.Next();
-      if (!line && line.error().code == ErrorCode::kLimit) {
-        AddBadLine(0, line.error());
-      } else if (!line && line.error().code == ErrorCode::kCorrupt) {
-        AddEnd(line.error());
-      } else if (!line) {
-        status_ = tl::unexpected<Error>(line.error());
-        return tl::unexpected<Error>(std::move(line).error());
+      RS_RETURN_IF_ERROR(status_);
+      const auto line = lines_.Next();
+      if (!line) {
+        at_end_ = line.error().code == ErrorCode::kCorrupt;
+        if (at_end_ || line.error().code == ErrorCode::kLimit)
+          AddBad(0, line.error());
+        else
+          status_ = tl::unexpected<Error>(line.error());
       } else if (!*line) {
         at_end_ = true;
       } else if (!IsBlankOrComment(**line)) {
@@ -262,7 +232,7 @@ class OpsReader : public LogSource {
           ++records_;
           return std::move(*op);
         }
-        AddBadLine((*line)->size(), op.error());
+        AddBad((*line)->size(), op.error());
       }
     }
     return std::nullopt;
@@ -279,20 +249,17 @@ class OpsReader : public LogSource {
   }
 
  private:
-  /// A line that is no operation takes the number that its record would have had.
-  void AddBadLine(size_t bytes, const Error& error) {
-    const uint64_t line = lines_.Here().line.value_or(0);
-    AddDamage(
-        {lines_.start(), bytes, records_, 1, fmt::format("line {}: {}", line, error.message)});
-    ++records_;
-  }
-
-  /// Notes that the rest cannot be decompressed.
-  void AddEnd(const Error& error) {
-    const uint64_t line = lines_.Here().line.value_or(0);
-    at_end_ = true;
-    AddDamage(
-        {lines_.start(), 0, records_, {}, fmt::format("from line {} on: {}", line, error.message)});
+  /// Notes a line that is no operation, which takes the number that its record would have had, or
+  /// at the end, that the rest cannot be decompressed.
+  void AddBad(size_t bytes, const Error& error) {
+    const std::string line = fmt::format("line {}", lines_.Here().line.value_or(0));
+    const std::string where = at_end_ ? fmt::format("from {} on", line) : line;
+    AddDamage({.offset = lines_.start(),
+               .bytes = bytes,
+               .first_record = records_,
+               .records = at_end_ ? std::nullopt : std::optional<uint64_t>(1),
+               .what = fmt::format("{}: {}", where, error.message)});
+    if (!at_end_) ++records_;
   }
 
   const CompressedSource* const compressed_;  // what lines_ reads comes from it
@@ -323,66 +290,58 @@ void Optional(JsonObjectWriter& line, std::string_view key, const std::optional<
 }
 
 /// Writes a record's fields as keys of its line.
-class LineFieldWriter {
- public:
-  explicit LineFieldWriter(JsonObjectWriter& line) : line_(line) {}
+struct LineFieldWriter {
+  JsonObjectWriter& line;
 
   template <typename T>
   void operator()(RecordField field, const std::optional<T>& value) {
     if (value)
       Put(field, *value);
     else if (field.in_line == RecordField::InLine::kBufferOrAll)
-      line_.Name(field.key, "all");
+      line.Name(field.key, "all");
   }
   void operator()(RecordField field, const std::vector<RecordingVerdict>& verdicts) {
     if (verdicts.empty()) return;
-    line_.Objects(field.key, verdicts,
-                  [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
-                    LineFieldWriter fields(entry);
-                    Fields(fields, verdict);
-                  });
+    line.Objects(field.key, verdicts, [](JsonObjectWriter& entry, const RecordingVerdict& verdict) {
+      LineFieldWriter fields{entry};
+      Fields(fields, verdict);
+    });
   }
   template <typename T>
   void operator()(RecordField field, const T& value) {
     if (!field.is_optional() || value != T{}) Put(field, value);
   }
-
- private:
   template <typename T>
   void Put(RecordField field, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
       if (field.is_hex())
-        line_.Hex(field.key, wire::AsBytes(value));
+        line.Hex(field.key, wire::AsBytes(value));
       else
-        line_.Text(field.key, value);
+        line.Text(field.key, value);
     } else if constexpr (std::is_same_v<T, std::vector<uint64_t>>) {
-      line_.Uints(field.key, value);
+      line.Uints(field.key, value);
     } else if constexpr (std::is_same_v<T, bool>) {
-      line_.Bool(field.key, value);
+      line.Bool(field.key, value);
     } else if constexpr (std::is_same_v<T, int32_t>) {
-      line_.Int(field.key, value);
+      line.Int(field.key, value);
     } else if constexpr (NamedEnum<T>) {
-      line_.Name(field.key, Name(value));
+      line.Name(field.key, Name(value));
     } else {
-      line_.Uint(field.key, static_cast<uint64_t>(value));
+      line.Uint(field.key, static_cast<uint64_t>(value));
     }
   }
-
-  JsonObjectWriter& line_;
 };
 
-/// The request in the canonical encoding of what the parser understood of it.
+/// The request in the canonical encoding of what the parser understood of it, unless that is too
+/// much for a line.
 void EncodeCanonically(const CommitRequestParser& parser, std::string& out) {
+  size_t entries = parser.chunks().size();
+  for (const ChunkToPatch& patch : parser.patches()) entries += 1 + patch.patches.size();
+  if (entries > kMaxEntries) return;
   CommitRequestBuilder builder(out);
   for (const ChunkToMove& chunk : parser.chunks()) builder.AddChunk(chunk);
   for (const ChunkToPatch& patch : parser.patches()) builder.AddPatch(patch);
   if (parser.flush_request_id()) builder.SetFlushRequestId(*parser.flush_request_id());
-}
-
-size_t CountEntries(const CommitRequestParser& parser) {
-  size_t entries = parser.chunks().size();
-  for (const ChunkToPatch& patch : parser.patches()) entries += 1 + patch.patches.size();
-  return entries;
 }
 
 /// Formats one record.
@@ -395,26 +354,33 @@ struct OpFormatter {
   template <typename Record>
   void operator()(const Record& record) {
     JsonObjectWriter line = Begin(OpKindName(op.body.index()));
-    LineFieldWriter fields(line);
+    LineFieldWriter fields{line};
     Fields(fields, record);
     line.Close();
   }
   void operator()(const Commit& commit) {
-    const bool well_formed = parser.Parse(commit.request);
     canonical.clear();
-    if (well_formed && CountEntries(parser) <= kMaxEntries) EncodeCanonically(parser, canonical);
+    if (parser.Parse(commit.request)) EncodeCanonically(parser, canonical);
+    // Spelled out, its bytes would change.
     const bool as_bytes = wire::AsText(commit.request) != canonical;
-    if (as_bytes || !IsPlain(commit)) return Request(commit, as_bytes);
-    const bool is_chunk = !parser.chunks().empty();
-    JsonObjectWriter line = Begin(is_chunk ? "commit" : "patch");
-    line.Uint("buffer", is_chunk ? *parser.chunks().front().target_buffer
-                                 : *parser.patches().front().target_buffer);
-    Sender(line, commit);
-    if (is_chunk)
-      Chunk(line, parser.chunks().front());
-    else
-      Patch(line, parser.patches().front());
-    OriginIfAny(line, commit);
+    const bool is_plain = !as_bytes && IsPlain(commit), is_chunk = !parser.chunks().empty();
+    JsonObjectWriter line = Begin(!is_plain ? "request" : is_chunk ? "commit" : "patch");
+    LineFieldWriter fields{line};
+    if (is_plain)
+      line.Uint("buffer", is_chunk ? *parser.chunks().front().target_buffer
+                                   : *parser.patches().front().target_buffer);
+    SenderFields(fields, commit);
+    if (is_plain && is_chunk) Chunk(line, parser.chunks().front());
+    if (is_plain && !is_chunk) Patch(line, parser.patches().front());
+    if (commit.origin != Origin::kImported) line.Name("origin", Name(commit.origin));
+    if (!IsWhole(commit)) {
+      PartFields(fields, commit);
+      fields(kLastField, commit.last);
+    }
+    if (as_bytes)
+      line.Hex("raw", commit.request);
+    else if (!is_plain)
+      Parts(line);
     line.Close();
   }
 
@@ -451,14 +417,6 @@ struct OpFormatter {
                patch.patches, [](const PatchSpan& span) { return span.data.size() == kPatchSize; });
   }
 
-  static void Sender(JsonObjectWriter& line, const Commit& commit) {
-    LineFieldWriter fields(line);
-    SenderFields(fields, commit);
-  }
-  static void OriginIfAny(JsonObjectWriter& line, const Commit& commit) {
-    if (commit.origin != Origin::kImported) line.Name("origin", Name(commit.origin));
-  }
-
   static void Chunk(JsonObjectWriter& entry, const ChunkToMove& chunk) {
     const auto header = chunk.header();
     if (header) {
@@ -484,20 +442,8 @@ struct OpFormatter {
     entry.Bool("more", patch.more);
   }
 
-  /// Writes a request in its raw form: spelled out, or, where that would change its bytes, as it
-  /// is.
-  void Request(const Commit& commit, bool as_bytes) {
-    JsonObjectWriter line = Begin("request");
-    Sender(line, commit);
-    OriginIfAny(line, commit);
-    if (!IsWhole(commit)) {
-      LineFieldWriter fields(line);
-      PartFields(fields, commit);
-    }
-    if (as_bytes) {
-      line.Hex("raw", commit.request);
-      return line.Close();
-    }
+  /// Writes all that a request has.
+  void Parts(JsonObjectWriter& line) const {
     if (!parser.chunks().empty())
       line.Objects("chunks", parser.chunks(),
                    [](JsonObjectWriter& entry, const ChunkToMove& chunk) {
@@ -513,7 +459,6 @@ struct OpFormatter {
                      Patch(entry, patch);
                    });
     Optional(line, "flush", parser.flush_request_id());
-    line.Close();
   }
 };
 

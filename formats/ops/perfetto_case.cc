@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/fragment.h"
@@ -67,14 +66,11 @@ std::string Chain(std::string start, const std::vector<std::string>& calls) {
 /// ".AddPacket({0x05, 0x61})", 12 bytes a line.
 std::string AddBytes(std::string_view bytes) {
   constexpr size_t kInLine = 12;
-  std::string list;
-  for (size_t i = 0; i < bytes.size(); ++i)
-    list += fmt::format("{}0x{:02x}",
-                        i == 0             ? ""
-                        : i % kInLine == 0 ? ",\n          "
-                                           : ", ",
-                        static_cast<uint8_t>(bytes[i]));
-  return fmt::format(".AddPacket({{{}}})", list);
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < bytes.size(); at += kInLine)
+    lines.push_back(
+        fmt::format("{:#04x}", fmt::join(wire::AsBytes(bytes.substr(at, kInLine)), ", ")));
+  return fmt::format(".AddPacket({{{}}})", fmt::join(lines, ",\n          "));
 }
 
 /// A string literal of any bytes.
@@ -122,7 +118,9 @@ class BodyWriter {
     if (const auto* commit = std::get_if<Commit>(&op.body)) {
       AddCommit(*commit);
     } else if (const auto* read = std::get_if<ReadPass>(&op.body)) {
-      AddRead(read->max_packets.value_or(UINT64_MAX));
+      Line("\n  trace_buffer()->BeginRead();");
+      if (AddPackets(*engine_, read->max_packets.value_or(UINT64_MAX), "", "  "))
+        Line("  ASSERT_THAT(ReadPacket(), IsEmpty());");
     } else if (std::holds_alternative<CloneRead>(op.body)) {
       RS_ASSIGN_OR_RETURN(const auto clone, engine_->Clone());
       Line("\n  {{\n    std::unique_ptr<TraceBuffer> snap = trace_buffer()->CloneReadOnly();");
@@ -222,12 +220,6 @@ class BodyWriter {
          patches.more ? ", /*other_patches_pending=*/true" : "");
   }
 
-  void AddRead(uint64_t max_packets) {
-    Line("\n  trace_buffer()->BeginRead();");
-    if (AddPackets(*engine_, max_packets, "", "  "))
-      Line("  ASSERT_THAT(ReadPacket(), IsEmpty());");
-  }
-
   /// Reads an engine, and writes what it gives. @return whether the read ended without a packet
   bool AddPackets(Engine& engine, uint64_t max_packets, const char* of, const char* indent) {
     engine.BeginRead();
@@ -236,7 +228,12 @@ class BodyWriter {
       if (packet == nullptr) return true;
       has_packets_ = true;
       WritePacket(*packet, of, indent);
-      WriteDropped(packet->dropped, indent);
+      if (is_number())
+        Line("{}EXPECT_EQ({}u, previous_packet_dropped);{}", indent, packet->dropped,
+             packet->dropped == 0 ? "" : "  // " + LossBitsToString(packet->dropped));
+      else
+        Line("{}EXPECT_{}(previous_packet_dropped);", indent,
+             packet->dropped != 0 ? "TRUE" : "FALSE");
     }
     return false;
   }
@@ -271,14 +268,6 @@ class BodyWriter {
         indent, of[0] != '\0' ? "snap" : "trace_buffer()", CppLiteral(all), all.size());
   }
 
-  void WriteDropped(uint32_t dropped, const char* indent) {
-    if (is_number())
-      Line("{}EXPECT_EQ({}u, previous_packet_dropped);{}", indent, dropped,
-           dropped == 0 ? "" : "  // " + LossBitsToString(dropped));
-    else
-      Line("{}EXPECT_{}(previous_packet_dropped);", indent, dropped != 0 ? "TRUE" : "FALSE");
-  }
-
   std::unique_ptr<Engine> engine_;
   uint32_t release_;
   bool has_letters_;
@@ -300,11 +289,13 @@ std::string StartOf(const PerfettoCase& test_case, const Both<BodyWriter*>& bodi
                        Name(buffer.policy));
   };
   std::string text;
-  std::istringstream wrapped(Wrap(
-      Printable(fmt::format(
-          "{}: {}. Expected is what {} gives{}.", test_case.cause, test_case.what, name(Side::kA),
-          test_case.IsOfOneEngine() ? "" : "; " + name(Side::kB) + " gives something else")),
-      size_t{0}, kTextColumns - 3));
+  std::istringstream wrapped(
+      Wrap(Printable(fmt::format("{}: {}. Expected is what {} gives{}.", test_case.cause,
+                                 test_case.what, name(Side::kA),
+                                 test_case.sides.a == test_case.sides.b
+                                     ? ""
+                                     : "; " + name(Side::kB) + " gives something else")),
+           size_t{0}, kTextColumns - 3));
   for (std::string line; std::getline(wrapped, line);) text += fmt::format("// {}\n", line);
   std::string cause = test_case.cause;
   for (char& c : cause)
@@ -362,16 +353,11 @@ Result<std::string> WritePerfettoCase(const PerfettoCase& test_case) {
       counters += fmt::format("{}  EXPECT_EQ({}u, trace_buffer()->stats().{}());\n",
                               counters.empty() ? "\n" : "", a->stats().*field.value, field.name);
     }
-    if (a->text() != b->text() || !counters.empty() || test_case.IsOfOneEngine())
+    if (a->text() != b->text() || !counters.empty() || test_case.sides.a == test_case.sides.b)
       return StartOf(test_case, {a.get(), b.get()}) + a->text() + counters + "}\n";
   }
   return Fail(ErrorCode::kUnsupported,
               fmt::format("a test of {}'s buffer cannot show the difference", test.name));
-}
-
-bool IsPerfettoCase(Bytes start) {
-  const std::string_view text = wire::AsText(start);
-  return text.starts_with("// ") && text.find("\nTEST_F(TraceBuffer") != std::string_view::npos;
 }
 
 std::string PerfettoCasePath(const std::string& log) {

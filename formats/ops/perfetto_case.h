@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/wire.h"
 #include "core/compare/log_differ.h"
 #include "core/engine/catalogue.h"
 #include "core/log/op.h"
@@ -12,9 +13,11 @@
 
 namespace ringscope {
 
-/// Returns true if a file begins as a test case does.
-bool IsPerfettoCase(Bytes start);
-inline constexpr OutputKind kPerfettoCaseOutput = {"a test case", true, IsPerfettoCase};
+inline constexpr OutputKind kPerfettoCaseOutput = {
+    "a test case", true, [](Bytes start) {
+      const std::string_view text = wire::AsText(start);
+      return text.starts_with("// ") && text.find("\nTEST_F(TraceBuffer") != text.npos;
+    }};
 
 /// Records, and mostly two engines that take them differently, as a unit test of Perfetto's buffer.
 struct PerfettoCase {
@@ -23,18 +26,15 @@ struct PerfettoCase {
     const EngineInfo* engine = nullptr;
     std::optional<uint64_t> size = {};  // bytes
     std::optional<FillPolicy> policy = {};
+
+    friend bool operator==(const Side&, const Side&) = default;
   };
 
   std::string cause;          // the rule, or the kind of the difference: names the test
   std::string what;           // what differs, in a line
   std::vector<StoredOp> ops;  // of one buffer: set-up, commits, patches, reads, clones
-  Both<Side> sides;
+  Both<Side> sides;           // equal ones: the test shows what the engine does
 
-  /// Returns true if both sides are the same: the test shows what the engine does.
-  bool IsOfOneEngine() const {
-    return sides.a.engine == sides.b.engine && sides.a.size == sides.b.size &&
-           sides.a.policy == sides.b.policy;
-  }
   /// The buffer of a side, as it is set up.
   BufferSetUp BufferOf(ringscope::Side side) const;
 };

@@ -211,7 +211,7 @@ void CountRecords() {
   ops.reserve(records.size());
   Count("record_decode", kOperations, [&] {
     for (const std::string& record : records)
-      ops.push_back(*commit_log::DecodeRecord(wire::AsBytes(record)).value().op);
+      ops.push_back(*commit_log::DecodeRecord(wire::AsBytes(record)).value());
   });
   CommitRequestParser parser;
   Count("request_parse", kOperations, [&] {

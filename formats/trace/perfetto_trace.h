@@ -27,13 +27,6 @@ namespace ringscope {
 inline constexpr uint8_t kPacketTag =
     uint32_t{proto::Trace::kPacket} << 3 | static_cast<uint8_t>(wire::Type::kBytes);
 
-/// The packets that a packet holds compressed: its first field. The service writes no other there.
-struct PackedPackets {
-  bool by_zstd = false;  // else by deflate
-  Bytes packets;
-};
-std::optional<PackedPackets> PackedIn(Bytes packet);
-
 /// Splits a Trace message into its packets. Memory: one packet.
 class TraceFraming {
  public:
@@ -43,13 +36,9 @@ class TraceFraming {
   TraceFraming(std::unique_ptr<ByteSource> source, uint64_t max_packet, bool skips_all = false)
       : window_(std::move(source)), max_packet_(max_packet), skips_all_(skips_all) {}
 
-  struct Framed {
-    uint64_t offset = 0;  // of the packet's field in the source
-    Bytes packet;         // valid until the next call
-  };
   /// The next packet. Fields other than packets are skipped.
   /// @return false: the clean end
-  Result<bool> Next(Framed& framed);
+  Result<bool> Next(RawPacket& packet);
 
   /// After an error: drops bytes up to the next packet that has what the service appends, and
   /// after which another packet begins or the source ends.
@@ -74,21 +63,10 @@ class TraceFraming {
   uint64_t offset() const { return window_.offset() + returned_; }
 
  private:
-  /// Bytes of a field, and how many of them precede its content.
-  struct Extent {
-    size_t head;
-    size_t size;
-  };
-
   /// Returns true if the window has that many bytes. A source that fails is used up to the failure.
   bool Has(size_t size);
-  /// Returns the extent of the field at the window's front.
-  Result<Extent> ExtentOf(size_t tag_size, uint8_t type);
-  /// Drops a field at the window's front that is too large, unless it can hardly be there.
-  /// @return false: the source ended within it
-  Result<bool> Skip(size_t head, uint64_t content);
-  /// Bytes from the window's front to the source's end; nullopt if it is not known.
-  std::optional<uint64_t> LeftInSource() const;
+  /// Drops a packet at the window's front that is too large, unless it can hardly be there.
+  tl::unexpected<Error> FailTooLarge(size_t head, uint64_t content);
   /// @param at offset in the window, of what is no varint, or ends with the source
   tl::unexpected<Error> FailAtVarint(size_t at, const char* expected);
   tl::unexpected<Error> FailOfSource();
@@ -103,19 +81,12 @@ class TraceFraming {
   bool is_cut_off_ = false;
 };
 
-/// Returns the size of a packet with its field, if the bytes begin with one that has what the
-/// service appends, and that another packet or the bytes' end follows; else 0.
-/// @param budget bytes that may still be read, of which what was read is taken
-size_t WholePacketAt(Bytes bytes, uint64_t& budget);
-/// Returns true if a packet is in the bytes, whatever is before it.
+/// Returns true if a whole packet is in the bytes, whatever is before it.
 bool HasWholePacket(Bytes bytes);
 
 /// Returns true for the start of a trace in which each LF became CR LF, as copies in text mode have
 /// it. Those are read without the CRs.
 bool HasTextLineEnds(Bytes start);
-
-/// Counters of buffers at an earlier moment.
-using TakenStats = std::map<BufferId, BufferStats>;
 
 /// Writes a `.pftrace`: a Trace message, packet by packet. As a listener of a replay it writes the
 /// trace that the service would have written.
@@ -136,8 +107,9 @@ class TraceWriter : public ReplayListener {
   /// that left nothing, where the service takes them.
   Status OnLogEnd(Session& session) override;
 
-  /// The packet that tells the file from one of a service: see ToolPacket. Write it first.
-  void AddTool();
+  /// Adds the packet that tells the file from one of a service: a SystemInfo that names this
+  /// program where that of a service has the service's version. Call it first.
+  Status AddTool();
   /// Adds a packet of the service itself (sequence 1).
   /// @param field of TracePacket; @param content a message, as it is in the packet
   Status AddServicePacket(uint32_t field, Bytes content,
@@ -145,32 +117,27 @@ class TraceWriter : public ReplayListener {
   /// Writes out what is pending; the first error met.
   Status Finish();
 
-  uint64_t packets() const { return packets_; }
-  uint64_t bytes() const { return written_ + pending_.size(); }
-
  private:
-  Status AddCloneEvent(const Op& op);
+  Status AddRecord(const Op& op);
   Status FlushIfLarge();
 
   ByteSink& sink_;
   const std::optional<uint64_t> clone_;
-  std::map<BufferId, uint32_t> indexes_;  // in the trace config
-  std::string config_;                    // of the session
-  TakenStats taken_;                      // at the last pass
-  std::optional<ServiceStats> service_;   // likewise
+  std::map<BufferId, uint32_t> indexes_;   // in the trace config
+  std::string config_;                     // of the session
+  std::map<BufferId, BufferStats> taken_;  // at the last pass
+  std::optional<ServiceStats> service_;    // likewise
   std::string pending_;
   std::string scratch_;
-  uint64_t packets_ = 0;
-  uint64_t written_ = 0;  // bytes
-  Status status_;         // of OnRecord
+  Status status_;  // of OnRecord
 };
 
 /// A TraceStats message: every buffer of the session, every sequence.
 /// @param service the counters of the service itself
-/// @param taken counters to write in the place of the buffers' own
+/// @param taken counters of an earlier moment to write in the place of the buffers' own
 /// @param configured buffers of the trace config: a log has no id of one that nobody writes to
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
-                             const TakenStats& taken = {},
+                             const std::map<BufferId, BufferStats>& taken = {},
                              const std::vector<ConfiguredBuffer>& configured = {});
 
 /// The largest packet that is read, bytes. The service's own buffers hold none that is larger.
@@ -193,9 +160,13 @@ class TraceReader {
                                                    OnDamage on_damage = OnDamage::kFail,
                                                    uint64_t max_packet = kMaxTracePacket,
                                                    ByteSink* copy = nullptr);
-  /// Reads the next packet. Fields other than packets are skipped.
+  /// Reads the next packet, and views it. Fields other than packets are skipped.
   /// @return false at the file's clean end
-  Result<bool> Next(RawPacket& packet);
+  Result<bool> Next(RawPacket& packet, TracePacketView& view);
+  Result<bool> Next(RawPacket& packet) {
+    TracePacketView view;
+    return Next(packet, view);
+  }
 
   /// Reads all packets that follow, and divides them among the sessions of the file.
   /// @param progress called now and then with the bytes of the file read, and their total, 0 if it
@@ -208,35 +179,36 @@ class TraceReader {
   const std::vector<Damage>& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
   /// Reads what follows a damage after which no packet was found.
-  Status SkipRest() { return outer_->SkipRest(); }
+  Status SkipRest() { return outer_.SkipRest(); }
   /// Returns true if the file ends within a packet, which is damage, too.
-  bool is_cut_off() const { return outer_ && outer_->is_cut_off(); }
+  bool is_cut_off() const { return outer_.is_cut_off(); }
   /// Progress: bytes of the file consumed, and their total where it is known.
   uint64_t position() const {
-    return compressed_ != nullptr ? compressed_->compressed_position() : outer_->offset();
+    return compressed_ != nullptr ? compressed_->compressed_position() : outer_.offset();
   }
   std::optional<uint64_t> size() const { return size_; }
 
  private:
-  TraceReader(OnDamage on_damage, uint64_t max_packet)
-      : on_damage_(on_damage), max_packet_(max_packet) {}
+  TraceReader(OnDamage on_damage, uint64_t max_packet, std::unique_ptr<ByteSource> source,
+              std::optional<uint64_t> size, const CompressedSource* compressed)
+      : on_damage_(on_damage),
+        max_packet_(max_packet),
+        path_(source->path()),
+        size_(size),
+        compressed_(compressed),
+        outer_(std::move(source), max_packet) {}
 
-  Status Start(std::unique_ptr<ByteSource> source, ByteSink* copy);
-  Result<bool> NextViewed(RawPacket& packet, TracePacketView& view);
   Result<bool> ReadOuter(RawPacket& packet);
   Result<bool> ReadInner(RawPacket& packet);
-  Status SkipMalformed(const RawPacket& packet);
-  void OpenInner(const PackedPackets& packed, uint64_t offset);
   Status SkipDamage(Error error);
-  void Note(uint64_t offset, uint64_t bytes, const Error& error, bool is_left_out);
+  void Note(uint64_t offset, uint64_t bytes, std::string what, bool is_left_out = false);
 
   const OnDamage on_damage_;
   const uint64_t max_packet_;
-  std::string path_;
-  std::optional<uint64_t> size_;
-  const CompressedSource* compressed_ = nullptr;  // nullptr: the file is plain
-  std::optional<TraceFraming> outer_;
-  TraceFraming::Framed framed_;        // of either
+  const std::string path_;
+  const std::optional<uint64_t> size_;
+  const CompressedSource* const compressed_;  // nullptr: the file is plain
+  TraceFraming outer_;
   std::optional<TraceFraming> inner_;  // of the compressed packets being read
   uint64_t inner_offset_ = 0;
   uint64_t allowance_ = uint64_t{256} << 20;  // bytes that compressed packets may still unpack to
@@ -246,10 +218,7 @@ class TraceReader {
   Status status_;
 };
 
-/// The first packet of the trace files that ringscope writes, with its field: a SystemInfo that
-/// names this program where that of a service has the service's version.
-std::string ToolPacket();
-/// Returns true if a trace begins with it, as any version wrote it.
+/// Returns true if a trace begins with the packet of AddTool, as any version wrote it.
 bool BeginsWithToolPacket(Bytes start);
 inline constexpr OutputKind kTraceOutput = {"a trace", false, BeginsWithToolPacket};
 

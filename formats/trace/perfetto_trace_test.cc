@@ -81,7 +81,6 @@ std::string WriteSample() {
   const TestPacket own_loss("\xD0\x02\x81\x02", "", {.uid = 0, .pid = 0}, 0);  // field 42
   EXPECT_TRUE(writer.OnPacket(own_loss.As(4)));
   EXPECT_TRUE(writer.Finish());
-  EXPECT_EQ(writer.packets(), 5u);
   return sink.text;
 }
 

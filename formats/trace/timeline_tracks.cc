@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace ringscope {
 
 void BufferTracks::OnRecord(const Op& op, const LogMoment& moment) {
   ChunkLifetimes::OnRecord(op, moment);
-  // Times of a log may step back a little; those of the tracks do not.
-  now_ = std::max(now_, TraceTimeOf(moment));
+  // Times of a log may step back a little; those of the tracks do not. A log without times takes a
+  // microsecond for each record.
+  const uint64_t ns = moment.time_ns.value_or(moment.record.value_or(0) * 1000);
+  now_ = std::max(now_, static_cast<int64_t>(ns));
   const auto* read = std::get_if<ReadPass>(&op.body);
   reason_ = read != nullptr ? read->reason : ReadReason::kUnknown;
   const auto event = LifeEventOf(op, moment.record.value_or(0));
@@ -37,9 +40,9 @@ void BufferTracks::OnBufferSetUp(SessionBuffer& setup) {
   buffers_[setup.id] = {.buffer = &setup,
                         .track = &track,
                         .reads = &track.Add(name + " reads"),
-                        .fill = &track.AddCounter(name + " fill", Unit::kBytes),
-                        .unread = &track.AddCounter(name + " unread", Unit::kBytes),
-                        .reach = &track.AddCounter(name + " reach", Unit::kTime),
+                        .fill = &track.Add(name + " fill", Unit::kBytes),
+                        .unread = &track.Add(name + " unread", Unit::kBytes),
+                        .reach = &track.Add(name + " reach", Unit::kTime),
                         .read = {},
                         .held_ns = {}};
 }
@@ -69,7 +72,6 @@ void BufferTracks::OnChunkDone(BufferId buffer, const ChunkCommit& commit) {
 void BufferTracks::OnReadBegun(BufferId id) {
   buffers_[id].read = {};
   buffers_[id].read_ns = now_;
-  ++passes_;
 }
 
 Status BufferTracks::OnPacket(const SessionPacket& packet) {
@@ -107,64 +109,50 @@ void BufferTracks::Finish(const std::string& remark) {
   for (const auto& [id, buffer] : buffers_)
     if (buffer.reads != nullptr) buffer.reads->AddInstant(now_, remark);
 }
-namespace {
 
-/// Adds what the replay of a log shows of a hole.
-void AddEvidence(const Hole& hole, const Examination& examination, TrackSlice& slice) {
-  const auto add = [&](const char* name, auto value) {
-    slice.args.push_back({name, std::move(value)});
-  };
-  if (hole.missing != nullptr)
-    add("chunks", fmt::format("{} to {}", hole.missing->first, hole.missing->last));
-  if (hole.gap == nullptr) return;
-  const Gap& gap = *hole.gap;
-  add("bytes", hole.bytes);
-  add("cause", Joined(CauseTexts(gap.causes), "; "));
-  add("chunks", fmt::format("{} to {}", gap.first.chunk, gap.last_chunk));
-  add("buffer", hole.where);
-  add("sequence", NameOf(examination.account.sequences[*hole.sequence]));
-  if (gap.abort) add("aborted", std::string(Name(gap.abort->reason)));
-  if (gap.own_fault.packets > 0) add("buffer_bug", gap.own_fault.packets);
-}
+namespace {
 
 TrackSlice SliceOf(const Hole& hole, const Examination& examination) {
   TrackSlice slice{.from_ns = hole.span.first_ns, .to_ns = hole.span.last_ns, .name = hole.what};
+  const auto add = [&](const char* name, auto value) {
+    slice.args.push_back({name, std::move(value)});
+  };
   if (hole.packets)
-    slice.args.push_back({"packets", *hole.packets});
+    add("packets", *hole.packets);
   else
-    slice.args.push_back({"packets", "unknown"});
+    add("packets", "unknown");
   if (hole.is_unusable) return slice;
-  if (hole.loss_bits != 0 || hole.gap != nullptr || hole.missing != nullptr)
-    slice.args.push_back({"cause_bits", LossBitsToString(hole.loss_bits)});
-  if (hole.gap == nullptr) slice.args.push_back({"places", hole.places});
-  AddEvidence(hole, examination, slice);
-  if (!hole.remedy.empty())
-    slice.args.push_back({"remedy", hole.remedy});
-  else if (hole.gap != nullptr)
-    slice.args.push_back({"remedy", "none is known"});
+  const Gap* const gap = hole.gap;
+  if (hole.loss_bits != 0 || gap != nullptr || hole.missing != nullptr)
+    add("cause_bits", LossBitsToString(hole.loss_bits));
+  if (gap == nullptr) add("places", hole.places);
+  if (hole.missing != nullptr)
+    add("chunks", fmt::format("{} to {}", hole.missing->first, hole.missing->last));
+  if (gap != nullptr) {
+    add("bytes", hole.bytes);
+    add("cause", Joined(CauseTexts(gap->causes), "; "));
+    add("chunks", fmt::format("{} to {}", gap->first.chunk, gap->last_chunk));
+    add("buffer", hole.where);
+    add("sequence", NameOf(examination.account.sequences[*hole.sequence]));
+    if (gap->abort) add("aborted", std::string(Name(gap->abort->reason)));
+    if (gap->own_fault.packets > 0) add("buffer_bug", gap->own_fault.packets);
+  }
+  if (!hole.remedy.empty() || gap != nullptr)
+    add("remedy", hole.remedy.empty() ? std::string("none is known") : hole.remedy);
   return slice;
 }
 
 /// Adds a hole that is of no single sequence.
 void AddOfSession(const Hole& hole, const Examination& examination, EventTrack& root) {
   EventTrack& session = root.OfProcess(0, {});
-  switch (hole.stage) {
-    case Stage::kImport:
-      return session.AddInstant(hole.span.first_ns, hole.what, {{"events", *hole.packets}});
-    case Stage::kFile:
-      if (hole.span.length_ns() == 0) return session.AddInstant(hole.span.first_ns, hole.what);
-      break;
-    case Stage::kKernel:
-      return session.Add(hole.where)
-          .AddSlice({.from_ns = hole.span.first_ns,
-                     .to_ns = hole.span.last_ns,
-                     .name = hole.what,
-                     .args = {{"events", "unknown"}}});
-    default:
-      break;
-  }
   TrackSlice slice{.from_ns = hole.span.first_ns, .to_ns = hole.span.last_ns, .name = hole.what};
-  if (hole.buffer) {
+  if (hole.stage == Stage::kImport)
+    return session.AddInstant(slice.from_ns, hole.what, {{"events", *hole.packets}});
+  if (hole.stage == Stage::kFile && hole.span.length_ns() == 0)
+    return session.AddInstant(slice.from_ns, hole.what);
+  if (hole.stage == Stage::kKernel) {
+    slice.args = {{"events", "unknown"}};
+  } else if (hole.buffer) {
     const BufferStats& stats = examination.trace->buffers[*hole.buffer].stats;
     slice.args = {{"bytes_overwritten", stats.bytes_overwritten},
                   {"bytes_written", stats.bytes_written},
@@ -192,19 +180,17 @@ void AddKernelCounters(const Examination& examination, EventTrack& root) {
 void AddHoles(const Examination& examination,
               const std::function<std::optional<uint64_t>(size_t)>& track_of, EventTrack& root) {
   const std::vector<Hole>& holes = examination.holes;
-  for (size_t begin = 0, end = 0; begin < holes.size(); begin = end) {
-    if (!holes[begin].sequence) {
-      AddOfSession(holes[begin], examination, root);
-      end = begin + 1;
+  for (auto hole = holes.begin(), end = hole; hole != holes.end(); hole = end) {
+    end = std::find_if(hole + 1, holes.end(), [&](const Hole& next) {
+      return !hole->sequence || next.sequence != hole->sequence;
+    });
+    if (!hole->sequence) {
+      AddOfSession(*hole, examination, root);
       continue;
     }
-    const size_t index = *holes[begin].sequence;
-    std::vector<TrackSlice> lost, unusable;
-    for (end = begin; end < holes.size() && holes[end].sequence == index; ++end)
-      (holes[end].is_unusable ? unusable : lost).push_back(SliceOf(holes[end], examination));
-    const std::optional<uint64_t> known = track_of(index);
+    const std::optional<uint64_t> known = track_of(*hole->sequence);
     if (!known) continue;
-    const SequenceStages& sequence = examination.account.sequences[index];
+    const SequenceStages& sequence = examination.account.sequences[*hole->sequence];
     std::string name = sequence.thread;
     if (examination.log != nullptr)
       name = NameOf(sequence);
@@ -215,8 +201,10 @@ void AddHoles(const Examination& examination,
         *known != 0 ? root.AddKnown(*known)
                     : root.OfProcess(process.pid, examination.log != nullptr ? process.name : "")
                           .Add(std::move(name));
-    track.Add("lost packets").AddSlices(lost);
-    track.Add("unusable packets").AddSlices(unusable);
+    EventTrack& lost = track.Add("lost packets");
+    EventTrack& unusable = track.Add("unusable packets");
+    for (const Hole& one : std::span(hole, end))
+      (one.is_unusable ? unusable : lost).AddSlice(SliceOf(one, examination));
   }
   AddKernelCounters(examination, root);
 }

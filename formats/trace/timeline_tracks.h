@@ -22,8 +22,6 @@ class BufferTracks : public ChunkLifetimes {
   /// @param root gets the tracks; @param notes of the same replay; both must outlive this
   BufferTracks(EventTrack& root, const SessionNotes& notes) : root_(root), notes_(notes) {}
 
-  /// Read passes so far.
-  uint64_t passes() const { return passes_; }
   /// Shows a remark at the end of each buffer's reads: "read as recorded".
   void Finish(const std::string& remark);
 
@@ -55,14 +53,7 @@ class BufferTracks : public ChunkLifetimes {
   std::map<BufferId, Buffer> buffers_;
   int64_t now_ = 0;
   ReadReason reason_ = ReadReason::kUnknown;
-  uint64_t passes_ = 0;
 };
-
-/// A moment of a log on the time axis of the trace, ns. A log without times takes a microsecond for
-/// each record.
-inline int64_t TraceTimeOf(const LogMoment& moment) {
-  return static_cast<int64_t>(moment.time_ns.value_or(moment.record.value_or(0) * 1000));
-}
 
 /// Makes tracks with the holes of an examined session: below the track of each thread, or else by
 /// process or sequence, a slice over each hole, and over packets that need lost state; by buffer,

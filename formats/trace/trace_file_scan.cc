@@ -20,11 +20,11 @@ class SessionScans : public SessionPackets {
   explicit SessionScans(const PacketWatch& watch) : watch_(watch) {}
 
   Status OnPacket(const RawPacket& packet, const TracePacketView& view) override {
-    is_trace_ |= IsTracePacket(view);
+    is_trace |= IsTracePacket(view);
     has_inner_ |= packet.offset == last_offset_;
     last_offset_ = packet.offset;
     if (IsOwnSequence(view.sequence_id)) {
-      if (own_packets_++ == 0) own_at_ = packet.offset;
+      if (own_packets_++ == 0) own_at = packet.offset;
       return {};
     }
     const uint64_t size = packet.bytes.size();
@@ -62,12 +62,10 @@ class SessionScans : public SessionPackets {
   /// Returns where the last packet of the sessions ends, decompressed; nullopt: it is compressed by
   /// the service.
   std::optional<uint64_t> end() const { return has_inner_ ? std::nullopt : std::optional(end_); }
-  /// Where ringscope's own tracks begin in the file; nullopt: there are none.
-  std::optional<uint64_t> own_at() const { return own_at_; }
-  /// Returns true if a packet has a field that only those of a trace have.
-  bool is_trace() const { return is_trace_; }
 
   SessionSplit split{*this};
+  bool is_trace = false;           // a packet has a field that only those of a trace have
+  std::optional<uint64_t> own_at;  // where ringscope's own tracks begin in the file, if it has any
 
  private:
   /// Returns what the facts take of memory, in units of about half a KiB.
@@ -84,30 +82,14 @@ class SessionScans : public SessionPackets {
 
   const PacketWatch& watch_;
   TraceScan scan_;
-  bool is_trace_ = false;
   bool has_inner_ = false;  // packets that are compressed inside of others
   uint64_t last_offset_ = UINT64_MAX;
   uint64_t end_ = 0;  // of the packet before
   uint64_t own_packets_ = 0;
-  std::optional<uint64_t> own_at_;
   std::vector<TraceFacts> sessions_;  // that have ended
   std::vector<uint64_t> starts_;      // offsets of the second session, and those that follow
   size_t kept_ = 0;                   // of these, see UnitsOf
 };
-
-/// A packet of the service itself.
-void AddServicePacketTo(Bytes packet, WrittenFile& file) {
-  const TracePacketView view = ViewTracePacket(packet);
-  const bool is_boot_time = view.timestamp_clock.value_or(kBootTime) == kBootTime;
-  if (view.content == proto::TracePacket::kTraceConfig)
-    file.config = ReadTraceConfigFacts(view.content_bytes);
-  if (view.content == proto::TracePacket::kTraceStats)
-    file.stats = ReadTraceStats(view.content_bytes);
-  if (view.content == proto::TracePacket::kServiceEvent &&
-      wire::LastVarint(view.content_bytes,
-                       proto::TracingServiceEvent::kReadTracingBuffersCompleted))
-    file.marks.push_back({file.packets.size(), is_boot_time ? view.timestamp : std::nullopt});
-}
 
 }  // namespace
 
@@ -127,7 +109,7 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
                 {path, is_damaged ? reader->damage().front().offset : 0, {}},
                 "expected a Perfetto trace (.pftrace), plain or compressed by zstd or gzip");
   }
-  if (packets > 0 && !scans.is_trace() && reader->damage_count() == 0)
+  if (packets > 0 && !scans.is_trace && reader->damage_count() == 0)
     return Fail(ErrorCode::kUnsupported,
                 "this is not a Perfetto trace: no packet has a field that only those of a trace "
                 "have",
@@ -138,10 +120,9 @@ Result<ScannedTrace> ScanTraceFile(std::unique_ptr<ByteSource> source,
   TraceFacts& last = result.sessions.back();
   last.has_more_bytes = reader->is_cut_off() && last.HasEnd();
   last.is_cut_off = reader->is_cut_off() && !last.has_more_bytes;
-  if (result.sessions.size() == 1)
-    result.sessions.back().file_bytes = scans.end().value_or(reader->position());
+  if (result.sessions.size() == 1) last.file_bytes = scans.end().value_or(reader->position());
   if (reader->is_cut_off()) result.cut_off_at = reader->damage().back().offset;
-  result.own_at = scans.own_at();
+  result.own_at = scans.own_at;
   return result;
 }
 
@@ -160,15 +141,25 @@ Result<WrittenFile> ReadWrittenFile(std::unique_ptr<ByteSource> source) {
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<TraceReader> reader,
                       TraceReader::Open(std::move(source)));
   WrittenFile file;
-  for (RawPacket packet;;) {
-    RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
+  RawPacket packet;
+  TracePacketView view;
+  while (true) {
+    RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet, view));
     if (!more) return file;
-    const TracePacketView view = ViewTracePacket(packet.bytes);
-    const ProducerPart part = SplitAppended(packet.bytes, view);
-    if (view.sequence_id <= kServiceSequenceId)
-      AddServicePacketTo(packet.bytes, file);
-    else
+    if (view.sequence_id > kServiceSequenceId) {
+      const ProducerPart part = SplitAppended(packet.bytes, view);
       file.packets.push_back({HashOfPacket(part.bytes), view.sequence_id, part.dropped});
+      continue;
+    }
+    const bool is_boot_time = view.timestamp_clock.value_or(kBootTime) == kBootTime;
+    if (view.content == proto::TracePacket::kTraceConfig)
+      file.config = ReadTraceConfigFacts(view.content_bytes);
+    if (view.content == proto::TracePacket::kTraceStats)
+      file.stats = ReadTraceStats(view.content_bytes);
+    if (view.content == proto::TracePacket::kServiceEvent &&
+        wire::LastVarint(view.content_bytes,
+                         proto::TracingServiceEvent::kReadTracingBuffersCompleted))
+      file.marks.push_back({file.packets.size(), is_boot_time ? view.timestamp : std::nullopt});
   }
 }
 

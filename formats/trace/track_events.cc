@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
@@ -45,9 +46,8 @@ void TrackSlice::Join(const TrackSlice& next) {
   if (name != next.name) name = name.substr(0, name.find_first_of(":,"));
   std::erase_if(args, [&](EventArg& arg) {
     const std::string_view of = arg.name;
-    const auto same = std::ranges::find_if(
-        next.args, [&](const EventArg& other) { return std::string_view(other.name) == of; });
-    if (same == next.args.end()) return true;
+    const EventArg* const same = FindBy(next.args, of, &EventArg::name);
+    if (same == nullptr) return true;
     auto* const sum = std::get_if<uint64_t>(&arg.value);
     const auto* const more = std::get_if<uint64_t>(&same->value);
     if (sum == nullptr || more == nullptr || (of != "packets" && of != "bytes"))
@@ -57,12 +57,8 @@ void TrackSlice::Join(const TrackSlice& next) {
   });
 }
 
-EventTrack& EventTrack::Add(std::string name) {
-  return *children_.emplace_back(std::make_unique<EventTrack>(std::move(name)));
-}
-
-EventTrack& EventTrack::AddCounter(std::string name, Unit unit) {
-  EventTrack& track = Add(std::move(name));
+EventTrack& EventTrack::Add(std::string name, Unit unit) {
+  EventTrack& track = *children_.emplace_back(std::make_unique<EventTrack>(std::move(name)));
   track.unit_ = unit;
   return track;
 }
@@ -135,8 +131,12 @@ class TrackEncoder {
     for (TrackSlice& slice : slices) AddSlice(slice, uuid);
     std::vector<EventTrack::Sample> samples = track.samples_;
     while (samples.size() > most_samples_) Thin(samples);
-    for (const EventTrack::Sample& sample : samples)
-      if (sample.ns >= options_.after_ns) AddSample(sample.ns, sample.value, uuid);
+    for (const EventTrack::Sample& sample : samples) {
+      if (sample.ns < options_.after_ns) continue;
+      std::string value;
+      wire::AppendUint(value, proto::TrackEvent::kCounterValue, sample.value);
+      AddEvent(kCounterEvent, sample.ns, uuid, value);
+    }
     if (out_.packets.size() == described) out_.packets.resize(start);
   }
 
@@ -175,43 +175,40 @@ class TrackEncoder {
       slice.args.push_back({"joined", slice.joined});
     }
     slice.from_ns = std::max({slice.from_ns, options_.after_ns, int64_t{0}});
-    AddEvent(is_instant ? kInstant : kSliceBegin, slice.from_ns, track, &slice);
-    if (!is_instant) AddEvent(kSliceEnd, slice.to_ns, track, nullptr);
+    AddEvent(is_instant ? kInstant : kSliceBegin, slice.from_ns, track, FieldsOf(slice));
+    if (!is_instant) AddEvent(kSliceEnd, slice.to_ns, track, "");
   }
 
-  void AddEvent(EventType type, int64_t ns, uint64_t track, const TrackSlice* slice) {
+  /// The fields of a slice in the event that begins it.
+  std::string FieldsOf(const TrackSlice& slice) const {
     using Event = proto::TrackEvent;
     using Annotation = proto::DebugAnnotation;
-    std::string event, part;
-    wire::AppendUint(event, Event::kType, type);
-    wire::AppendUint(event, Event::kTrackUuid, track);
-    if (slice != nullptr) {
-      wire::AppendBytes(event, Event::kName, wire::AsBytes(slice->name));
-      for (const EventArg& arg : slice->args) {
-        part.clear();
-        wire::AppendBytes(part, Annotation::kName, wire::AsBytes(arg.name));
-        if (const auto* number = std::get_if<uint64_t>(&arg.value))
-          wire::AppendUint(part, Annotation::kUintValue, *number);
-        else
-          wire::AppendBytes(part, Annotation::kStringValue, wire::AsBytes(std::get<1>(arg.value)));
-        wire::AppendBytes(event, Event::kDebugAnnotations, wire::AsBytes(part));
-      }
-      if (slice->flow != 0) {
-        const uint64_t flow = kFirstNumber + (uint64_t{options_.number} << 20) + slice->flow;
-        wire::AppendTag(event, slice->ends_flow ? Event::kTerminatingFlowIds : Event::kFlowIds,
-                        wire::Type::kFixed64);
-        for (unsigned bit = 0; bit < 64; bit += 8) event.push_back(static_cast<char>(flow >> bit));
-      }
+    std::string fields, part;
+    wire::AppendBytes(fields, Event::kName, wire::AsBytes(slice.name));
+    for (const EventArg& arg : slice.args) {
+      part.clear();
+      wire::AppendBytes(part, Annotation::kName, wire::AsBytes(arg.name));
+      if (const auto* number = std::get_if<uint64_t>(&arg.value))
+        wire::AppendUint(part, Annotation::kUintValue, *number);
+      else
+        wire::AppendBytes(part, Annotation::kStringValue, wire::AsBytes(std::get<1>(arg.value)));
+      wire::AppendBytes(fields, Event::kDebugAnnotations, wire::AsBytes(part));
     }
-    AddPacket(ns, proto::TracePacket::kTrackEvent, event);
+    if (slice.flow != 0) {
+      const uint64_t flow = kFirstNumber + (uint64_t{options_.number} << 20) + slice.flow;
+      wire::AppendTag(fields, slice.ends_flow ? Event::kTerminatingFlowIds : Event::kFlowIds,
+                      wire::Type::kFixed64);
+      for (unsigned bit = 0; bit < 64; bit += 8) fields.push_back(static_cast<char>(flow >> bit));
+    }
+    return fields;
   }
 
-  void AddSample(int64_t ns, uint64_t value, uint64_t track) {
+  /// @param fields of its kind
+  void AddEvent(EventType type, int64_t ns, uint64_t track, const std::string& fields) {
     std::string event;
-    wire::AppendUint(event, proto::TrackEvent::kType, kCounterEvent);
+    wire::AppendUint(event, proto::TrackEvent::kType, type);
     wire::AppendUint(event, proto::TrackEvent::kTrackUuid, track);
-    wire::AppendUint(event, proto::TrackEvent::kCounterValue, value);
-    AddPacket(ns, proto::TracePacket::kTrackEvent, event);
+    AddPacket(ns, proto::TracePacket::kTrackEvent, event + fields);
   }
 
   void AddPacket(std::optional<int64_t> ns, uint32_t field, const std::string& content) {

@@ -41,8 +41,8 @@ class EventTrack {
 
   explicit EventTrack(std::string name = {}) : name_(std::move(name)) {}
 
-  EventTrack& Add(std::string name);
-  EventTrack& AddCounter(std::string name, Unit unit);
+  /// @param unit of a counter's track
+  EventTrack& Add(std::string name, Unit unit = Unit::kNone);
   /// The track that the trace describes with this uuid.
   EventTrack& AddKnown(uint64_t uuid);
   /// The track of a process, or below 1 that of what is of none. @param name for a new one

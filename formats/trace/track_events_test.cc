@@ -81,7 +81,7 @@ TEST(TrackEvents, JoinedSlicesSumUp) {
 
 TEST(TrackEvents, TakeNoMoreThanTheirBytes) {
   EventTrack root;
-  EventTrack& fill = root.AddCounter("fill", EventTrack::Unit::kBytes);
+  EventTrack& fill = root.Add("fill", EventTrack::Unit::kBytes);
   EventTrack& lost = root.Add("lost");
   for (int64_t i = 0; i < 100'000; ++i) {
     fill.AddSample(i * 1000, static_cast<uint64_t>(i % 1000));
