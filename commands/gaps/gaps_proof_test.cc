@@ -22,7 +22,9 @@ namespace {
 struct LossSigns : ReplayListener {
   void OnChunk(BufferId buffer, const ChunkCommit& commit, std::optional<Refusal>) override {
     auto& [ids, unwrapper] = chunks[{buffer, commit.sequence.Packed()}];
-    ids.insert(unwrapper.Add(commit.chunk));
+    const uint64_t number = unwrapper.Of(commit.chunk);
+    unwrapper.AddNumber(number);
+    ids.insert(number);
   }
   Status OnPacket(const SessionPacket& packet) override {
     flagged |= packet.packet->dropped != 0;
