@@ -200,7 +200,7 @@ std::vector<ExaminationGroup> GroupsOf(const Examinations& traces) {
   for (const Examination& trace : traces) {
     std::set<std::string> rules;
     for (const Finding& finding : trace.findings)
-      if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
+      if (finding.harm >= Harm::kWarning) rules.emplace(finding.rule->id);
     if (trace.error) rules = {"not readable"};
     groups[{trace.answer.severity, std::move(rules)}].push_back(&trace);
   }

@@ -66,7 +66,6 @@ ReplayFacts FactsForRules(const Examination& examination) {
   facts.missed_flushes = MissedFlushes(log.outcome, log.notes);
   for (const BufferOutcome& buffer : log.outcome.buffers) {
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
-    replayed.id = buffer.id;
     replayed.policy = buffer.policy;
     if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
       replayed.reach = reach->second;
