@@ -12,7 +12,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 #include "core/session/read_policy.h"
 
 namespace ringscope {
@@ -366,7 +366,7 @@ class AnswerBuilder {
     Sentence text = ChangesText(list.changes, examined_.subject.sizes);
     if (text.empty() || !list.together) return text;
     const auto shorter = std::ranges::find_if(list.remedies, [](const Remedy& remedy) {
-      return remedy.is_alternative && remedy.keep_ns;
+      return remedy.is_alternative && remedy.keep_ns();
     });
     text += Say(", which {}", OutcomeText(*list.together, list.now));
     if (shorter == list.remedies.end()) return text;
@@ -375,7 +375,7 @@ class AnswerBuilder {
     const bool is_of_same = list.changes.size() == 1 && list.changes.front().path == size.path;
     text += Say("; {}{} {} {}{}", is_of_same ? "" : size.path + ": ", size.value,
                 is_tried ? "keeps the last" : "for",
-                Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns),
+                Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns()),
                 is_tried ? "" : " at this rate (an estimate)");
     AddFigures(text.figures, Number("shorter_size_kb", shorter->size / 1024));
     return text;

@@ -12,7 +12,7 @@
 #include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 #include "core/findings/examiner.h"
 #include "core/session/read_policy.h"
 
@@ -122,7 +122,6 @@ std::vector<Finding> FindLosses(const Examination& examination) {
     if (const Sentence needed = losses.Needed(); !needed.empty())
       finding.cause += Say(" {}.", needed);
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
-    std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
     std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));
     if (std::string tried = Joined(texts, " "); !tried.empty())
       finding.remedy = std::move(tried);

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"
 #include "core/findings/finding.h"
 #include "core/perfetto/data_loss.h"
