@@ -247,7 +247,7 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
   for (const auto& [key, members] : std::span(groups).first(shown)) {
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
-      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
+      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule).title);
     report.Paragraph(
         fmt::format("{}: {}; {}{}{}", HarmText(key.first),
                     titles.empty() ? "no warning" : Joined(titles),

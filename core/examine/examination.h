@@ -79,7 +79,7 @@ struct Answer {
   uint64_t more_changes = 0;  // that would help, too: advise has them
   uint64_t packets = 0;       // of producers that are left
   uint64_t usable = 0;        // of these, those that the UI can show
-  std::vector<AnswerLine> lines;
+  std::vector<AnswerLine> lines = {};
   Figures figures = {};  // of all these texts
 
   /// Adds a line, unless there is nothing to say.

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
 #include "core/findings/examiner.h"
@@ -193,12 +190,10 @@ Examination ExamineTrace(TraceFacts facts) {
   subject.is_only_session = facts.sessions == 1;
   if (facts.sessions > 1) subject.session = facts.session;
   examination.account = AccountOf(facts, subject.facts);
-  const bool is_streamed = Examiner(facts).IsStreamed();
-  for (size_t i = 0; i < facts.buffers.size(); ++i) {
-    if (!subject.time || is_streamed) break;
-    if (const auto reach = ReachOf(facts, i, *subject.time))
+  const Examiner examiner(facts);
+  for (size_t i = 0; i < facts.buffers.size(); ++i)
+    if (const auto reach = ReachOf(examiner, i))
       examination.reach[static_cast<uint32_t>(i)] = *reach;
-  }
   static_cast<Problems&>(examination) = FindProblems(facts);
   examination.trace = std::move(facts);
   examination.holes = HolesOfTrace(examination);
@@ -255,7 +250,7 @@ Examination Unreadable(std::string file, Error error) {
   if (error.where.path == file) error.where.path.clear();
   examination.subject.file = std::move(file);
   examination.error = error.ToString();
-  examination.answer = {.severity = Harm::kError, .headline = *examination.error, .lines = {}};
+  examination.answer = {.severity = Harm::kError, .headline = *examination.error};
   return examination;
 }
 
@@ -267,8 +262,7 @@ void KeepRule(Examination& examination, const std::string& rule) {
   const std::vector<Finding>& findings = examination.findings;
   examination.answer = {.severity = findings.empty() ? Harm::kOk : findings.front().harm,
                         .headline = findings.empty() ? fmt::format("'{}' finds nothing here.", rule)
-                                                     : findings.front().what.text,
-                        .lines = {}};
+                                                     : findings.front().what.text};
 }
 
 }  // namespace ringscope

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/replayed_packets.h"
-#include "core/findings/finding.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 

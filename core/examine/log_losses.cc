@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <span>
 
 #include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
-#include "core/gaps/gap_report.h"
 
 namespace ringscope {
 namespace {

@@ -1,13 +1,8 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_LOG_LOSSES_H_
 #define RINGSCOPE_CORE_EXAMINE_LOG_LOSSES_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/base/sentence.h"
 #include "core/examine/examination.h"
 
 namespace ringscope {

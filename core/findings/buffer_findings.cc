@@ -4,13 +4,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"

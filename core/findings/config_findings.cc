@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
+#include <set>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
@@ -391,12 +389,11 @@ void Refuse(Examiner& examiner, const Sentence& reason, Sentence remedy,
 /// Returns a value that several elements have, or an empty text.
 template <typename Elements, typename Name>
 std::string Repeated(const Elements& elements, Name name) {
-  std::vector<std::string> names;
-  for (const auto& element : elements) {
-    const std::string& text = std::invoke(name, element);
-    if (!text.empty() && Contains(names, text)) return Printable(text);
-    names.push_back(text);
-  }
+  std::set<std::string> names;
+  for (const auto& element : elements)
+    if (const std::string& text = std::invoke(name, element);
+        !text.empty() && !names.insert(text).second)
+      return Printable(text);
   return {};
 }
 

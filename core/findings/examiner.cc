@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"

@@ -1,15 +1,8 @@
 #ifndef RINGSCOPE_CORE_FINDINGS_EXAMINER_H_
 #define RINGSCOPE_CORE_FINDINGS_EXAMINER_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/base/lookup.h"
 #include "core/findings/finding.h"
-#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"

@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"

@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"
