@@ -3,7 +3,7 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 

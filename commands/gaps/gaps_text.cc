@@ -7,7 +7,7 @@
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/loss_view.h"
 #include "commands/session/session_loop.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {

@@ -77,7 +77,7 @@ std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, const std::s
     if (i >= kGroupsOnPage) continue;
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
-      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
+      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule).title);
     rows += fmt::format(
         "<tr><th class=\"number\">{}</th><td>{}</td><td><a "
         "href=\"#group-{}\">{}</a></td><td>{}</td>"

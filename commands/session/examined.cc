@@ -12,7 +12,6 @@
 #include "commands/session/session_reader.h"
 #include "commands/session/tasks_on_cores.h"
 #include "core/base/wire.h"
-#include "core/examine/remedies.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
@@ -27,12 +26,17 @@ void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
 }
 
 void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
-  io("kind", remedy.kind, "buffer", remedy.buffer, "index", remedy.index, "data_sources",
-     remedy.sources, "producer", remedy.producer, "size", remedy.size, "least_size",
-     remedy.least_size, "period_ns", remedy.period_ns, "alternative", remedy.is_alternative,
-     "concerned_packets", remedy.concerned, "more_memory", remedy.memory, "keep_ns", remedy.keep_ns,
-     "reach_ns", remedy.reach_ns, "lost_now", remedy.now.lost, "now", remedy.now, "replayed",
-     remedy.outcome, "estimate", remedy.formula, "changes", remedy.changes);
+  const auto* const size = remedy.As<SizeRemedy>();
+  const auto* const split = remedy.As<SplitRemedy>();
+  const auto* const memory = remedy.As<SharedMemoryRemedy>();
+  io("kind", remedy.kind(), "buffer", remedy.buffer, "index", remedy.index, "data_sources",
+     split == nullptr ? std::vector<std::string>() : split->sources, "producer",
+     memory == nullptr ? std::nullopt : std::optional(memory->producer), "size", remedy.size,
+     "least_size", size == nullptr ? 0 : size->least_size, "period_ns", remedy.period_ns,
+     "alternative", remedy.is_alternative, "concerned_packets", remedy.concerned, "more_memory",
+     remedy.memory, "keep_ns", remedy.keep_ns(), "reach_ns", remedy.reach_ns, "lost_now",
+     remedy.now.lost, "now", remedy.now, "replayed", remedy.outcome, "estimate", remedy.formula,
+     "changes", remedy.changes);
 }
 
 namespace {

@@ -220,7 +220,7 @@ TEST_P(ExaminedNumbers, OfRemedies_AreThoseOfGapsAndAdviceAndTheTimeline) {
   EXPECT_EQ(advice["together"], FieldsToJson(session.remedies.together));
   std::map<std::string, std::string> sizes;  // by buffer
   for (const Remedy& remedy : session.remedies.remedies) {
-    if (remedy.kind != RemedyKind::kSize || remedy.is_alternative) continue;
+    if (!remedy.As<SizeRemedy>() || remedy.is_alternative) continue;
     for (const ConfigChange& change : remedy.changes) {
       if (!change.path.ends_with(".size_kb")) continue;
       EXPECT_EQ(std::stoull(change.value) * 1024, remedy.size);

@@ -200,7 +200,7 @@ std::vector<ExaminationGroup> GroupsOf(const Examinations& traces) {
   for (const Examination& trace : traces) {
     std::set<std::string> rules;
     for (const Finding& finding : trace.findings)
-      if (finding.harm >= Harm::kWarning) rules.insert(finding.rule->id);
+      if (finding.harm >= Harm::kWarning) rules.emplace(finding.rule->id);
     if (trace.error) rules = {"not readable"};
     groups[{trace.answer.severity, std::move(rules)}].push_back(&trace);
   }
@@ -247,7 +247,7 @@ void PrintMany(Report& report, const Examinations& traces, bool all) {
   for (const auto& [key, members] : std::span(groups).first(shown)) {
     std::vector<std::string> titles;
     for (const std::string& rule : key.second)
-      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule.c_str()).title);
+      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule).title);
     report.Paragraph(
         fmt::format("{}: {}; {}{}{}", HarmText(key.first),
                     titles.empty() ? "no warning" : Joined(titles),

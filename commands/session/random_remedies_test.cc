@@ -200,11 +200,12 @@ size_t Check(const std::string& path) {
     EXPECT_FALSE(paths.contains(change.path))
         << "asks for " << change.path << ": " << change.value << " again";
   for (const Remedy& remedy : list.remedies) {
-    if (remedy.kind != RemedyKind::kSize || remedy.is_alternative || remedy.is_estimate()) continue;
+    const auto* const size = remedy.As<SizeRemedy>();
+    if (size == nullptr || remedy.is_alternative || remedy.is_estimate()) continue;
     if (remedy.outcome->full > 0) continue;
-    EXPECT_EQ(FullWith(path, *before.changed_config, remedy, remedy.least_size), 0u);
-    if (remedy.least_size > 4096) {
-      EXPECT_GT(FullWith(path, *before.changed_config, remedy, remedy.least_size - 4096), 0u);
+    EXPECT_EQ(FullWith(path, *before.changed_config, remedy, size->least_size), 0u);
+    if (size->least_size > 4096) {
+      EXPECT_GT(FullWith(path, *before.changed_config, remedy, size->least_size - 4096), 0u);
     }
   }
   return list.changes.size();

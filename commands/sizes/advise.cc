@@ -8,7 +8,7 @@
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
 #include "core/compare/list_alignment.h"
-#include "core/examine/remedy_texts.h"
+#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {
@@ -213,7 +213,6 @@ ExitCode ReportAdvice(const Examination& examination, std::optional<uint64_t> ke
     texts.push_back(fmt::format("{}: {}{}. {}", change.path, change.value,
                                 change.is_estimate ? " (an estimate)" : "", of->what.text));
   }
-  std::ranges::move(RefusedTexts(remedies), std::back_inserter(texts));
   std::ranges::move(OtherTexts(examination.log->gaps, remedies), std::back_inserter(texts));
   if (texts.empty())
     texts.push_back(examination.answer.severity >= Harm::kWarning

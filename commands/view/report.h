@@ -9,7 +9,7 @@
 #include "commands/shell/console.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/table.h"
-#include "core/examine/answer.h"
+#include "core/examine/examination.h"
 #include "core/trace/stage_account.h"
 
 namespace ringscope {

@@ -37,9 +37,10 @@ std::string ShareText(uint64_t part, uint64_t whole);
 std::string Percent(uint64_t part, uint64_t whole);
 /// "1 packet", "2 packets", "2 patches": the plural of `noun` unless the count is 1.
 std::string Count(uint64_t count, std::string_view noun);
-/// "was" or "were", "is" or "are": the verb after a count.
+/// "was" or "were", "is" or "are", "has" or "have": the verb after a count.
 inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }
 inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
+inline const char* Has(uint64_t count) { return count == 1 ? "has" : "have"; }
 /// "a, b, c"
 std::string Joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 /// Parts of a whole: their names and amounts, the largest first.

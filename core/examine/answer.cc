@@ -1,18 +1,13 @@
-#include "core/examine/answer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <utility>
 
 #include "core/base/lookup.h"
 #include "core/base/text.h"
-#include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
 #include "core/session/read_policy.h"
 
 namespace ringscope {
@@ -20,9 +15,10 @@ namespace {
 
 /// Returns true if the losses that a replay proves state all that this finding does.
 bool IsOfLosses(const Finding& finding) {
-  const std::string_view id = finding.rule->id;
-  return id.starts_with("log.") || id == "buffer.overwritten" || id == "buffer.discarded" ||
-         id == "buffer.packet_loss" || id == "buffer.short_reach" || id == "state.unusable";
+  constexpr std::string_view kRules[] = {"buffer.overwritten", "buffer.discarded",
+                                         "buffer.packet_loss", "buffer.short_reach",
+                                         "state.unusable"};
+  return finding.rule->id.starts_with("log.") || Contains(kRules, finding.rule->id);
 }
 
 /// "buffers[0].size_kb 256 -> 7424 (an estimate)"; an entry that is added for a producer as it is
@@ -69,29 +65,30 @@ std::string TitlesOf(const std::vector<const Finding*>& findings) {
 /// another finding is worse; of a trace alone the worst finding is.
 class AnswerBuilder {
  public:
-  explicit AnswerBuilder(const Examination& examination)
-      : examined_(examination), stages_(examination.account.all) {
-    if (examination.log) losses_.emplace(examination);
+  AnswerBuilder(const Examination& examination, const LogLosses* losses)
+      : examined_(examination), stages_(examination.account.all), losses_(losses) {
     answer_.packets = stages_[Stage::kLeft].count.packets;
     answer_.usable = answer_.packets - stages_.unusable;
+    const auto shortest = std::ranges::min_element(
+        examination.reach, {}, [](const auto& reach) { return reach.second.ns; });
+    if (shortest != examination.reach.end()) shortest_ = shortest->first;
   }
 
   Answer Build() {
-    Sentence change;
-    if (losses_) {
+    const std::vector<Finding>& findings = examined_.findings;
+    if (losses_ != nullptr) {
       AddLosses();
-      change = ChangeOfReplays();
+      answer_.change = answer_.Keep(ChangeOfReplays());
+      AddWorst();
     } else {
       AddProofs();
-      const std::vector<Finding>& findings = examined_.findings;
-      if (answer_.severity > Harm::kInfo) change = ChangeOf(findings.front(), findings);
-      if (answer_.severity > Harm::kInfo && change.empty())
-        answer_.Add("Change", findings.front().remedy);
+      if (answer_.severity > Harm::kInfo) {
+        answer_.change = answer_.Keep(ChangeOf(findings.front(), findings));
+        if (answer_.change.empty()) answer_.Add("Change", findings.front().remedy);
+      }
     }
-    answer_.change = answer_.Keep(change);
-    if (losses_) AddWorst();
-    for (const Finding& finding : examined_.findings)
-      if (finding.rule->id == std::string_view("ftrace.overrun") && finding.harm == Harm::kInfo &&
+    for (const Finding& finding : findings)
+      if (finding.rule->id == "ftrace.overrun" && finding.harm == Harm::kInfo &&
           answer_.headline != finding.what.text)
         answer_.Add("Kernel", Say("{} No packet reports a loss.", finding.what));
     answer_.Add("Also", TitlesOf(others_));
@@ -102,31 +99,25 @@ class AnswerBuilder {
  private:
   /// Returns true if the account says more than the headline.
   bool HasStages() const {
-    if (!losses_)
+    if (losses_ == nullptr)
       return examined_.trace && !examined_.trace->IsOfTool() && examined_.trace->all.packets > 0;
-    return answer_.severity > Harm::kWarning ||
-           losses_->totals().written.packets > answer_.packets ||
+    return answer_.severity > Harm::kWarning || losses_->totals.written.packets > answer_.packets ||
            stages_[Stage::kKernel].count.packets > 0;
   }
 
   /// The lines of a log, and its losses as the headline.
   void AddLosses() {
+    const LogLosses& losses = *losses_;
     const ReplayOutcome& outcome = examined_.log->outcome;
-    const Harm of_unusable = HarmOfUnusable(stages_.unusable, answer_.packets);
-    const Sentence signs = losses_->Signs();
-    const bool is_lost = losses_->losses() > 0, is_waiting = losses_->waiting() > 0;
-    Sentence headline;
-    if (of_unusable == Harm::kError) {
-      answer_.severity = of_unusable;
-      headline = UnusableHeadline(losses_->worst_buffer());
-    } else if (is_lost || is_waiting) {
+    const bool is_lost = losses.any();
+    Sentence headline = losses.headline;
+    if (HarmOfUnusable(stages_.unusable, answer_.packets) == Harm::kError) {
+      answer_.severity = Harm::kError;
+      headline = UnusableHeadline(losses.worst_buffer);
+    } else if (is_lost || losses.waiting > 0) {
       answer_.severity = Harm::kDataLoss;
-      headline = is_lost ? losses_->LostHeadline() : losses_->WaitingHeadline();
-    } else if (!signs.empty()) {
+    } else if (!losses.signs.empty()) {
       answer_.severity = Harm::kWarning;
-      headline = losses_->SignsHeadline();
-    } else {
-      headline = losses_->NothingLostHeadline();
     }
     if (is_lost && outcome.reads.assumed && outcome.reads.mode == ReadsMode::kEnd) {
       headline.text.front() = static_cast<char>(std::tolower(headline.text.front()));
@@ -135,22 +126,20 @@ class AnswerBuilder {
       answer_.Add("Better", "--config CONFIG if it was written into a file, or --reads like=TRACE");
     }
     answer_.headline = answer_.Keep(headline);
-    if (is_lost) answer_.Add("Why", losses_->Why());
-    if (losses_->lost() > 0) answer_.Add("Over time", losses_->OverTime());
-    if (is_lost) {
-      answer_.Add("Lost by", losses_->Losers());
-      const Sentence sources = losses_->Sources(), needed = losses_->Needed();
-      answer_.Add("Sources",
-                  needed.empty() || sources.empty() ? sources : Say("{}; {}", sources, needed));
-      if (sources.empty()) answer_.Add("Needed", needed);
-      answer_.Add("Evicted by", losses_->Evictors());
-    }
-    answer_.Add("Dropped", losses_->Dropped());
-    answer_.Add("Folded", FoldedText(outcome, losses_->totals()[Fate::kFolded]));
-    answer_.Add("Stalled", losses_->Waiting());
-    answer_.Add("Late", losses_->Stale());
-    if (is_lost || is_waiting) answer_.Add("More hints", signs);
-    answer_.Add("Clones", losses_->Clones());
+    answer_.Add("Why", losses.why);
+    answer_.Add("Over time", losses.over_time);
+    answer_.Add("Lost by", losses.losers);
+    const bool has_both = !losses.sources.empty() && !losses.needed.empty();
+    answer_.Add("Sources",
+                has_both ? Say("{}; {}", losses.sources, losses.needed) : losses.sources);
+    if (!has_both) answer_.Add("Needed", losses.needed);
+    answer_.Add("Evicted by", losses.evictors);
+    answer_.Add("Dropped", losses.dropped);
+    answer_.Add("Folded", FoldedText(outcome, losses.totals[Fate::kFolded]));
+    answer_.Add("Stalled", losses.still_there);
+    answer_.Add("Late", losses.stale);
+    if (is_lost || losses.waiting > 0) answer_.Add("More hints", losses.signs);
+    answer_.Add("Clones", losses.clones);
     answer_.Add("Assumed", ReadsNotes(outcome.reads));
   }
 
@@ -164,7 +153,7 @@ class AnswerBuilder {
     }
     const Finding* const noted = answer_.severity > Harm::kOk ? nullptr : NotedFinding();
     if (noted != nullptr) answer_.severity = Harm::kInfo;
-    answer_.headline = answer_.Keep(noted == nullptr ? ProvedHeadline() : NotedHeadline(*noted));
+    answer_.headline = answer_.Keep(ProvedHeadline(noted));
     if (!examined_.trace)
       for (const std::string& held : examined_.well) answer_.Add("Holds", held);
     if (!examined_.trace) return;
@@ -179,14 +168,10 @@ class AnswerBuilder {
   /// @param headline the finding that it is of; nullptr: of none
   void AddTraceLosses(const Finding* headline) {
     const std::vector<Finding>& findings = examined_.findings;
-    const auto first_of = [&](std::string_view rules) {
-      return std::ranges::find_if(findings, [&](const Finding& finding) {
-        return std::string_view(finding.rule->id).starts_with(rules);
-      });
-    };
-    auto loss = first_of("buffer.");
-    if (headline != nullptr && (headline->rule->id == std::string_view("state.unusable") ||
-                                headline->rule->id == std::string_view("buffer.overwritten")))
+    auto loss = std::ranges::find_if(
+        findings, [](const Finding& finding) { return finding.rule->id.starts_with("buffer."); });
+    if (headline != nullptr &&
+        (headline->rule->id == "state.unusable" || headline->rule->id == "buffer.overwritten"))
       if (const auto ring = std::ranges::find_if(
               findings, [&](const auto& finding) { return IsOfShortest(finding); });
           ring != findings.end())
@@ -204,39 +189,23 @@ class AnswerBuilder {
       answer_.Add("Largest", LargestText());
   }
 
-  /// Returns the ring that reaches back least; nullopt: none is known.
-  std::optional<uint32_t> ShortestReach() const {
-    const auto shortest = std::ranges::min_element(
-        examined_.reach, {}, [](const auto& reach) { return reach.second.ns; });
-    return shortest == examined_.reach.end() ? std::nullopt : std::optional(shortest->first);
-  }
-  /// Returns true for what that ring overwrote.
+  /// Returns true for what the ring overwrote that reaches back least.
   bool IsOfShortest(const Finding& finding) const {
-    const auto shortest = ShortestReach();
-    return shortest && finding.rule->id == std::string_view("buffer.overwritten") &&
-           finding.where.text == BufferName(examined_.subject.facts, *shortest);
+    return shortest_ && finding.rule->id == "buffer.overwritten" &&
+           finding.where.text == BufferName(examined_.subject.facts, *shortest_);
   }
   /// Returns the finding of severity info that answers what is missing in a trace: nullptr: none.
   const Finding* NotedFinding() const {
     if (!examined_.trace) return nullptr;
     for (const Finding& finding : examined_.findings) {
       const std::string_view id = finding.rule->id;
-      if (id == "buffer.overwritten" && ShortestReach() && !IsOfShortest(finding)) continue;
+      if (id == "buffer.overwritten" && shortest_ && !IsOfShortest(finding)) continue;
       if (id == "buffer.overwritten" || (id == "trace.short" && finding.weight > 0) ||
           id.starts_with("ftrace.") || id.starts_with("order.") || id == "heap.profile" ||
           id.starts_with("perf."))
         return &finding;
     }
     return nullptr;
-  }
-  /// "Only the last 10.0 s of 1 h 0 min are left." of a ring, else the finding.
-  Sentence NotedHeadline(const Finding& noted) const {
-    if (noted.rule->id == std::string_view("buffer.overwritten")) {
-      if (const auto shortest = ShortestReach())
-        if (const Sentence left = LeftText(examined_, *shortest); !left.empty())
-          return Say("{}.", left);
-    }
-    return StandaloneText(noted);
   }
   /// What a trace without buffers has.
   Sentence HeldText() const {
@@ -256,31 +225,33 @@ class AnswerBuilder {
       if (source.state != SourceState::kDelivered && source.state != SourceState::kEndedEarly &&
           source.state != SourceState::kUnknown)
         silent.push_back(fmt::format("{} ({})", Printable(source.name), RowOf(source.state).text));
-    const bool is_headline =
-        answer_.severity == Harm::kWarning &&
-        examined_.findings.front().rule->id == std::string_view("source.silent");
+    const bool is_headline = answer_.severity == Harm::kWarning &&
+                             examined_.findings.front().rule->id == "source.silent";
     if (silent.size() <= (is_headline ? 1 : 0)) return;
     answer_.Add("Without", ShortList(silent, "further data source"));
-    std::erase_if(others_, [](const Finding* finding) {
-      return finding->rule->id == std::string_view("source.silent");
-    });
+    std::erase_if(others_,
+                  [](const Finding* finding) { return finding->rule->id == "source.silent"; });
   }
 
-  Sentence ProvedHeadline() const {
+  /// @param noted the finding that it is of, if none is a warning; nullptr: there is none
+  Sentence ProvedHeadline(const Finding* noted) const {
     const std::vector<Finding>& findings = examined_.findings;
+    if (noted != nullptr && noted->rule->id == "buffer.overwritten")
+      if (const Sentence left = LeftText(examined_, shortest_); !left.empty())
+        return Say("{}.", left);
+    if (noted != nullptr) return StandaloneText(*noted);
     if (answer_.severity > Harm::kInfo) {
-      if (findings.front().rule->id != std::string_view("state.unusable") ||
+      if (findings.front().rule->id != "state.unusable" ||
           (examined_.trace && examined_.trace->IsOfTool()))
         return StandaloneText(findings.front());
-      return UnusableHeadline(ShortestReach());
+      return UnusableHeadline(shortest_);
     }
     if (!examined_.trace)
       return findings.empty() ? "No rule finds a problem in this config."
                               : "Nothing in this config is wrong, but it can be better.";
     if (examined_.trace->IsOfTool())
-      return Say(
-          "Nothing is wrong with this trace. A tool wrote the file without Perfetto's service, so "
-          "that no buffer could lose anything.");
+      return "Nothing is wrong with this trace. A tool wrote the file without Perfetto's service, "
+             "so that no buffer could lose anything.";
     return examined_.trace->stats_packets > 0
                ? "Nothing is wrong with this trace, by its packets and the service's statistics."
                : "Nothing is wrong with what is there, but the trace does not show what was lost.";
@@ -293,7 +264,7 @@ class AnswerBuilder {
       const std::string_view id = finding.rule->id;
       const bool is_of_losses = IsOfLosses(finding) || id == "buffer.writer_loss";
       const bool is_stated = (is_of_losses && finding.harm <= answer_.severity) ||
-                             (id == "trace.empty" && losses_->losses() > 0);
+                             (id == "trace.empty" && losses_->any());
       if (finding.harm <= Harm::kInfo || is_stated) continue;
       if (worst == nullptr && finding.harm > answer_.severity)
         worst = &finding;
@@ -315,7 +286,7 @@ class AnswerBuilder {
   /// "LEFT, and the names of the events were lost: the UI can show 2 of 4,912 packets."
   /// @param buffer whose reach shows what is left
   Sentence UnusableHeadline(std::optional<uint32_t> buffer) const {
-    const Sentence left = buffer ? LeftText(examined_, *buffer) : Sentence();
+    const Sentence left = LeftText(examined_, buffer);
     return Say("{}{} names of the events were lost: the UI can show {} of {}.", left,
                left.empty() ? "The" : ", and the", Number("usable", answer_.usable),
                Number("packets", answer_.packets, "packet"));
@@ -346,9 +317,8 @@ class AnswerBuilder {
     std::vector<ConfigChange> changes;
     for (const Finding& finding : findings)
       // Of a rule with several remedies, only those of the same are against the headline.
-      if ((finding.rule == headline.rule &&
-           (finding.remedy.text == headline.remedy.text ||
-            std::string_view(finding.rule->id).starts_with("config."))) ||
+      if ((finding.rule == headline.rule && (finding.remedy.text == headline.remedy.text ||
+                                             finding.rule->id.starts_with("config."))) ||
           (IsOfLosses(finding) && IsOfLosses(headline)))
         for (const ConfigChange& change : finding.changes)
           if (!Contains(changes, change.path, &ConfigChange::path)) changes.push_back(change);
@@ -366,7 +336,7 @@ class AnswerBuilder {
     Sentence text = ChangesText(list.changes, examined_.subject.sizes);
     if (text.empty() || !list.together) return text;
     const auto shorter = std::ranges::find_if(list.remedies, [](const Remedy& remedy) {
-      return remedy.is_alternative && remedy.keep_ns;
+      return remedy.is_alternative && remedy.keep_ns();
     });
     text += Say(", which {}", OutcomeText(*list.together, list.now));
     if (shorter == list.remedies.end()) return text;
@@ -375,7 +345,7 @@ class AnswerBuilder {
     const bool is_of_same = list.changes.size() == 1 && list.changes.front().path == size.path;
     text += Say("; {}{} {} {}{}", is_of_same ? "" : size.path + ": ", size.value,
                 is_tried ? "keeps the last" : "for",
-                Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns),
+                Time("shorter_reach_ns", is_tried ? *shorter->reach_ns : *shorter->keep_ns()),
                 is_tried ? "" : " at this rate (an estimate)");
     AddFigures(text.figures, Number("shorter_size_kb", shorter->size / 1024));
     return text;
@@ -383,7 +353,8 @@ class AnswerBuilder {
 
   const Examination& examined_;
   const StageAccount& stages_;
-  std::optional<LogLosses> losses_;  // absent: of a trace or a config alone
+  const LogLosses* const losses_;     // nullptr: of a trace or a config alone
+  std::optional<uint32_t> shortest_;  // the ring that reaches back least; absent: none is known
   std::vector<const Finding*> others_;
   Answer answer_;
 };
@@ -394,32 +365,8 @@ bool Answer::has_change() const {
   return !change.empty() || more_changes > 0 || Contains(lines, "Change", &AnswerLine::label);
 }
 
-Answer AnswerOf(const Examination& examination) { return AnswerBuilder(examination).Build(); }
-
-Sentence LeftText(const Examination& examination, uint32_t buffer) {
-  const auto reach = examination.reach.find(buffer);
-  if (reach == examination.reach.end() || !examination.subject.time ||
-      reach->second.ns >= static_cast<uint64_t>(examination.subject.time->length_ns()))
-    return {};
-  return Say("Only {}the last {} of {} are left{}", reach->second.is_estimate ? "about " : "",
-             Time("left_ns", reach->second.ns),
-             Time("duration_ns", examination.subject.time->length_ns()),
-             examination.subject.sizes.size() < 2
-                 ? ""
-                 : " of " + BufferName(examination.subject.facts, buffer));
-}
-
-std::string ShortList(const std::vector<std::string>& texts, std::string_view further,
-                      std::string_view between) {
-  constexpr size_t kNamed = 3, kColumns = 115, kOfFurther = 20;
-  std::string list;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const size_t space = kColumns - (i + 1 < texts.size() ? kOfFurther : 0);
-    if (i > 0 && (i == kNamed || DisplayWidth(list) + DisplayWidth(texts[i]) > space))
-      return fmt::format("{}{}{}", list, between, Count(texts.size() - i, further));
-    list += i == 0 ? texts[i] : fmt::format("{}{}", between, texts[i]);
-  }
-  return list;
+Answer AnswerOf(const Examination& examination, const LogLosses* losses) {
+  return AnswerBuilder(examination, losses).Build();
 }
 
 }  // namespace ringscope

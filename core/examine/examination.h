@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/ids.h"
-#include "core/examine/answer.h"
+#include "core/base/sentence.h"
 #include "core/examine/needed_names.h"
 #include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"
@@ -64,6 +63,38 @@ struct Hole {
   const MissingChunks* missing = nullptr;
 };
 
+/// One line of an answer: "Why", "overwritten before they were read".
+struct AnswerLine {
+  std::string label;
+  std::string text;
+};
+
+/// The problems of a trace or of a session of a log in about ten lines, the most important first.
+struct Answer {
+  Harm severity = Harm::kOk;
+  std::string headline = {};  // one sentence
+  /// The change that helps most: "buffers[0].size_kb 256 -> 6544, which keeps everything"; may be
+  /// empty.
+  std::string change = {};
+  uint64_t more_changes = 0;  // that would help, too: advise has them
+  uint64_t packets = 0;       // of producers that are left
+  uint64_t usable = 0;        // of these, those that the UI can show
+  std::vector<AnswerLine> lines = {};
+  Figures figures = {};  // of all these texts
+
+  /// Adds a line, unless there is nothing to say.
+  void Add(const char* label, const Sentence& sentence) {
+    if (!sentence.empty()) lines.push_back({label, Keep(sentence)});
+  }
+  /// Adds a sentence's numbers. @return its text
+  const std::string& Keep(const Sentence& sentence) {
+    AddFigures(figures, sentence);
+    return sentence.text;
+  }
+  /// Returns true if it names a change of the config, or a remedy that is none.
+  bool has_change() const;
+};
+
 /// All that is known of one session: from its log, from its trace, or from both. A log and a trace
 /// fill the same fields, each as far as it proves them. A view shows fields, and computes nothing.
 struct Examination : Problems {
@@ -104,6 +135,11 @@ Examination Unreadable(std::string file, Error error);
 void KeepRule(Examination& examination, const std::string& rule);
 
 // Parts of the above.
+
+struct LogLosses;
+/// Words the answer of an examination that has all but that.
+/// @param losses of a log; nullptr: it is of a trace or a config alone
+Answer AnswerOf(const Examination& examination, const LogLosses* losses = nullptr);
 
 /// Returns the account of these sequences of a log, and of the kernel's losses.
 /// @param reports places at which the log itself reports that something is missing

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <set>
-#include <string>
 #include <utility>
 
+#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
-#include "core/examine/examination.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
 #include "core/findings/examiner.h"
 #include "core/session/read_policy.h"
 
@@ -59,24 +56,22 @@ void SetSubject(const LogEvidence& log, Subject& subject) {
 
 ReplayFacts FactsForRules(const Examination& examination) {
   const LogEvidence& log = *examination.log;
-  ReplayFacts facts;
-  facts.session = examination.subject.time;
   const RemedyList& remedies = examination.remedies;
-  facts.keeps_all = remedies.together && remedies.together->loses_nothing(remedies.now);
-  facts.missed_flushes = MissedFlushes(log.outcome, log.notes);
+  ReplayFacts facts{
+      .session = examination.subject.time,
+      .missed_flushes = MissedFlushes(log.outcome, log.notes),
+      .keeps_all = remedies.together && remedies.together->loses_nothing(remedies.now)};
   for (const BufferOutcome& buffer : log.outcome.buffers) {
     ReplayedBuffer& replayed = facts.buffers[buffer.index];
-    replayed.id = buffer.id;
     replayed.policy = buffer.policy;
-    if (const auto reach = examination.reach.find(buffer.index); reach != examination.reach.end())
-      replayed.reach = reach->second;
-    if (const Remedy* const size = FindSizeRemedy(examination.remedies.remedies, buffer.id))
+    if (const Reach* const reach = FindIn(examination.reach, buffer.index)) replayed.reach = *reach;
+    if (const Remedy* const size = FindSizeRemedy(remedies.remedies, buffer.id))
       replayed.size = size->changes.front();
+    replayed.no_size_helps = remedies.is_tried && !replayed.size;
     if (const BufferGaps* const gaps = log.gaps.Find(buffer.id)) {
       replayed.missed_patches = gaps->patches_failed > 0;
       replayed.lost_violations = gaps->abi_violations > 0;
     }
-    replayed.no_size_helps = examination.remedies.is_tried && !replayed.size;
   }
   return facts;
 }
@@ -92,21 +87,14 @@ bool IsRecordedOtherwise(const ConfigChange& change, const ReadsUsed& reads) {
 }
 
 /// Finds what the replay shows packet by packet.
-std::vector<Finding> FindLosses(const Examination& examination) {
+std::vector<Finding> FindLosses(const Examination& examination, const LogLosses& losses) {
   const LogEvidence& log = *examination.log;
-  const LogLosses losses(examination);
-  std::vector<Finding> findings;
-  const auto add = [&](const char* rule, Sentence what, uint64_t weight) -> Finding& {
-    Finding& finding = findings.emplace_back();
-    finding.rule = &RuleOf(rule);
-    finding.harm = finding.rule->harm;
-    finding.what = std::move(what);
-    finding.remedy = finding.rule->remedy;
-    finding.proof = "The replay of the log, packet by packet.";
-    finding.weight = weight;
-    return finding;
+  Examiner examiner(*examination.trace);
+  const auto add = [&](const char* rule, const Sentence& what, uint64_t weight) -> Finding& {
+    return examiner.Add(rule, what,
+                        {.proof = "The replay of the log, packet by packet.", .weight = weight});
   };
-  if (!log.gaps.stale.empty()) add("log.stale", losses.Stale(), log.gaps.stale.size());
+  if (!log.gaps.stale.empty()) add("log.stale", losses.stale, log.gaps.stale.size());
   const std::vector<std::string_view> registered(log.notes.registered().begin(),
                                                  log.notes.registered().end());
   for (const std::string& name : log.notes.UnknownSources()) {
@@ -116,14 +104,12 @@ std::vector<Finding> FindLosses(const Examination& examination) {
             nearest ? fmt::format("; did you mean '{}'?", Printable(*nearest)) : "."),
         0);
   }
-  if (losses.losses() > 0) {
-    Finding& finding = add("log.lost", losses.LostHeadline(), losses.losses());
-    finding.where = Say("by sequence: {}", losses.Losers());
-    finding.cause = Say("{}.", losses.Why());
-    if (const Sentence needed = losses.Needed(); !needed.empty())
-      finding.cause += Say(" {}.", needed);
+  if (losses.any()) {
+    Finding& finding = add("log.lost", losses.headline, losses.lost + losses.places);
+    finding.where = Say("by sequence: {}", losses.losers);
+    finding.cause = Say("{}.", losses.why);
+    if (!losses.needed.empty()) finding.cause += Say(" {}.", losses.needed);
     std::vector<std::string> texts = RemedyTexts(examination.remedies, log.notes);
-    std::ranges::move(RefusedTexts(examination.remedies), std::back_inserter(texts));
     std::ranges::move(OtherTexts(log.gaps, examination.remedies), std::back_inserter(texts));
     if (std::string tried = Joined(texts, " "); !tried.empty())
       finding.remedy = std::move(tried);
@@ -132,8 +118,8 @@ std::vector<Finding> FindLosses(const Examination& examination) {
           "No change of the config is known to help: 'ringscope gaps' has the cause of each gap.";
     finding.changes = examination.remedies.changes;
   }
-  if (losses.waiting() > 0)
-    add("log.waiting", losses.WaitingHeadline(), losses.waiting()).where = losses.Waiting();
+  if (losses.waiting > 0)
+    add("log.waiting", losses.waiting_headline, losses.waiting).where = losses.still_there;
   if (const auto& wrong = log.gaps.wrong_patches; !wrong.empty()) {
     const ChunkName& chunk = wrong.front().chunk;
     Finding& finding = add(
@@ -148,10 +134,9 @@ std::vector<Finding> FindLosses(const Examination& examination) {
         "A patch is only for the last fragment of its chunk, while its packet continues in the "
         "next one.";
   }
-  const Sentence signs = losses.Signs();
-  if (losses.losses() == 0 && losses.waiting() == 0 && !signs.empty())
-    add("log.signs", losses.SignsHeadline(), 0).proof = signs;
-  return findings;
+  if (!losses.any() && losses.waiting == 0 && !losses.signs.empty())
+    add("log.signs", losses.headline, 0).proof = losses.signs;
+  return std::move(examiner.findings);
 }
 
 /// Gives each sequence that no statistics list, as those of older services or of the middle of the
@@ -177,8 +162,7 @@ std::vector<ConfigChange> Examination::changes() const {
   // A replay has tried the changes of a buffer: no finding adds to these.
   const auto is_changed = [&](const std::string& path) {
     const std::string buffer = path.substr(0, path.starts_with("buffers[") ? path.find('.') : 0);
-    return std::ranges::any_of(changes,
-                               [&](const ConfigChange& one) { return one.path == path; }) ||
+    return Contains(changes, path, &ConfigChange::path) ||
            std::ranges::any_of(remedies.changes, [&](const ConfigChange& one) {
              return !buffer.empty() && one.path.starts_with(buffer + ".");
            });
@@ -206,12 +190,10 @@ Examination ExamineTrace(TraceFacts facts) {
   subject.is_only_session = facts.sessions == 1;
   if (facts.sessions > 1) subject.session = facts.session;
   examination.account = AccountOf(facts, subject.facts);
-  const bool is_streamed = Examiner(facts).IsStreamed();
-  for (size_t i = 0; i < facts.buffers.size(); ++i) {
-    if (!subject.time || is_streamed) break;
-    if (const auto reach = ReachOf(facts, i, *subject.time))
+  const Examiner examiner(facts);
+  for (size_t i = 0; i < facts.buffers.size(); ++i)
+    if (const auto reach = ReachOf(examiner, i))
       examination.reach[static_cast<uint32_t>(i)] = *reach;
-  }
   static_cast<Problems&>(examination) = FindProblems(facts);
   examination.trace = std::move(facts);
   examination.holes = HolesOfTrace(examination);
@@ -239,8 +221,9 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
   }
   examination.account = AccountOf(sequences, log->notes, log->outcome, log->gaps.reports());
   examination.trace = std::move(facts);
+  const LogLosses losses = LossesOf(examination);
   ReplayFacts replayed = FactsForRules(examination);
-  replayed.findings = FindLosses(examination);
+  replayed.findings = FindLosses(examination, losses);
   static_cast<Problems&>(examination) = FindProblems(*examination.trace, &replayed);
   for (Finding& finding : examination.findings)
     std::erase_if(finding.changes, [&](const ConfigChange& change) {
@@ -249,7 +232,7 @@ Examination ExamineLog(LogEvidence evidence, TraceFacts facts, RemedyList remedi
   for (std::string text : {ReadsNotes(log->outcome.reads), InexactText(log->outcome.verdicts)})
     if (!text.empty()) examination.unknown.push_back(std::move(text));
   examination.holes = HolesOfLog(examination);
-  examination.answer = AnswerOf(examination);
+  examination.answer = AnswerOf(examination, &losses);
   return examination;
 }
 
@@ -267,7 +250,7 @@ Examination Unreadable(std::string file, Error error) {
   if (error.where.path == file) error.where.path.clear();
   examination.subject.file = std::move(file);
   examination.error = error.ToString();
-  examination.answer = {.severity = Harm::kError, .headline = *examination.error, .lines = {}};
+  examination.answer = {.severity = Harm::kError, .headline = *examination.error};
   return examination;
 }
 
@@ -279,8 +262,7 @@ void KeepRule(Examination& examination, const std::string& rule) {
   const std::vector<Finding>& findings = examination.findings;
   examination.answer = {.severity = findings.empty() ? Harm::kOk : findings.front().harm,
                         .headline = findings.empty() ? fmt::format("'{}' finds nothing here.", rule)
-                                                     : findings.front().what.text,
-                        .lines = {}};
+                                                     : findings.front().what.text};
 }
 
 }  // namespace ringscope

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/examine/remedy_texts.h"
-#include "core/examine/replayed_packets.h"
-#include "core/findings/finding.h"
 #include "core/perfetto/data_loss.h"
 #include "core/perfetto/packet_facts.h"
 
@@ -36,83 +31,69 @@ std::string UnusableText(uint64_t packets) {
 }
 
 /// The holes of one sequence of a log.
-class SequenceHoles {
- public:
-  SequenceHoles(const Examination& examination, size_t index, const SequenceGaps& gaps,
-                const ReplayedPackets::Sequence& packets)
-      : examination_(examination), index_(index), gaps_(gaps), packets_(packets) {}
-
-  std::vector<Hole> Find() {
-    for (const Gap& gap : gaps_.gaps) {
-      Hole& hole = Add(gap.first, gap.last);
-      hole.stage = gap.causes.empty() ? Stage::kUnknown
-                                      : StageOf(gap.causes.front().fate, gap.causes.front().cause);
-      if (gap.lost.packets > 0) hole.packets = gap.lost.packets;
-      hole.bytes = gap.lost.bytes;
-      hole.places = std::max<uint64_t>(gap.places, 1);
-      hole.what = fmt::format("lost: {}, {}",
-                              hole.packets ? Count(*hole.packets, "packet") : "an unknown number",
-                              CauseOf(gap, examination_.log->notes));
-      hole.loss_bits = gap.next ? gap.next->loss_bits : gap.lost_bits;
-      hole.remedy = RemedyOf(gap, examination_.remedies);
-      hole.gap = &gap;
-      if (gap.next) AddUnusable(gap.next->unusable);
-    }
-    for (const FalseFlag& flag : gaps_.false_flags) AddUnusable(flag.packet.unusable);
-    for (const MissingChunks& missing : gaps_.missing) {
-      Hole& hole = Add({missing.first, 0, 0}, {missing.last, UINT32_MAX, UINT32_MAX});
-      hole.stage = missing.reported ? Stage::kUnknown : Stage::kSharedMemory;
-      hole.what = missing.reported ? "unknown: the log is not complete here"
-                                   : "lost: chunks that were never committed";
-      hole.loss_bits = missing.loss_bits;
-      hole.missing = &missing;
-    }
-    for (const ReplayedPackets::Flagged& flagged : packets_.flagged) {
-      // After a gap with an aborted packet, the flag is of that.
-      const int64_t at_ns = packets_.TimeFrom(flagged.place);
-      if (std::ranges::any_of(holes_, [&](const Hole& hole) {
-            return !hole.is_unusable && hole.span.last_ns == at_ns;
-          }))
-        continue;
-      Hole& hole = Add(flagged.place, flagged.place);
-      hole.stage = Stage::kSharedMemory;
-      hole.what = (flagged.loss_bits & kLossSmbFull) != 0
-                      ? "lost: shared memory full"
-                      : "lost: packets that the producer dropped";
-      hole.loss_bits = flagged.loss_bits;
-      hole.remedy = "a larger shm_size_kb of the producer";
-    }
-    std::ranges::stable_sort(holes_, {}, [](const Hole& hole) { return hole.span.first_ns; });
-    return std::move(holes_);
+/// @param index of the sequence in the account
+std::vector<Hole> HolesOf(const Examination& examination, size_t index, const SequenceGaps& gaps,
+                          const ReplayedPackets::Sequence& packets) {
+  const SessionNotes& notes = examination.log->notes;
+  std::vector<Hole> holes;
+  /// From the packet before the first place to that at the second one, or after it.
+  const auto add = [&](const GapPlace& first, const GapPlace& after) -> Hole& {
+    const int64_t first_ns = packets.TimeBefore(first);
+    return holes.emplace_back(
+        Hole{.sequence = index,
+             .where = notes.NameOf(gaps.buffer),
+             .span = {first_ns, std::max(first_ns, packets.TimeFrom(after))}});
+  };
+  const auto add_unusable = [&](const UnusablePackets& unusable) {
+    if (unusable.from_ns && unusable.to_ns)
+      holes.push_back({.stage = Stage::kLeft,
+                       .sequence = index,
+                       .span = {SignedNs(*unusable.from_ns), SignedNs(*unusable.to_ns)},
+                       .is_unusable = true,
+                       .packets = unusable.count.packets,
+                       .what = UnusableText(unusable.count.packets)});
+  };
+  for (const Gap& gap : gaps.gaps) {
+    Hole& hole = add(gap.first, gap.last);
+    if (!gap.causes.empty())
+      hole.stage = StageOf(gap.causes.front().fate, gap.causes.front().cause);
+    if (gap.lost.packets > 0) hole.packets = gap.lost.packets;
+    hole.bytes = gap.lost.bytes;
+    hole.places = std::max<uint64_t>(gap.places, 1);
+    hole.what = fmt::format("lost: {}, {}",
+                            hole.packets ? Count(*hole.packets, "packet") : "an unknown number",
+                            CauseOf(gap, notes));
+    hole.loss_bits = gap.next ? gap.next->loss_bits : gap.lost_bits;
+    hole.remedy = RemedyOf(gap, examination.remedies);
+    hole.gap = &gap;
+    if (gap.next) add_unusable(gap.next->unusable);
   }
-
- private:
-  /// Adds a hole from the packet before the first place to that at the second one, or after it.
-  Hole& Add(const GapPlace& first, const GapPlace& after) {
-    Hole& hole = holes_.emplace_back();
-    hole.sequence = index_;
-    hole.where = examination_.log->notes.NameOf(gaps_.buffer);
-    hole.span.first_ns = packets_.TimeBefore(first);
-    hole.span.last_ns = std::max(hole.span.first_ns, packets_.TimeFrom(after));
-    return hole;
+  for (const FalseFlag& flag : gaps.false_flags) add_unusable(flag.packet.unusable);
+  for (const MissingChunks& missing : gaps.missing) {
+    Hole& hole = add({missing.first, 0, 0}, {missing.last, UINT32_MAX, UINT32_MAX});
+    hole.stage = missing.reported ? Stage::kUnknown : Stage::kSharedMemory;
+    hole.what = missing.reported ? "unknown: the log is not complete here"
+                                 : "lost: chunks that were never committed";
+    hole.loss_bits = missing.loss_bits;
+    hole.missing = &missing;
   }
-
-  void AddUnusable(const UnusablePackets& unusable) {
-    if (!unusable.from_ns || !unusable.to_ns) return;
-    holes_.push_back({.stage = Stage::kLeft,
-                      .sequence = index_,
-                      .span = {SignedNs(*unusable.from_ns), SignedNs(*unusable.to_ns)},
-                      .is_unusable = true,
-                      .packets = unusable.count.packets,
-                      .what = UnusableText(unusable.count.packets)});
+  for (const ReplayedPackets::Flagged& flagged : packets.flagged) {
+    // After a gap with an aborted packet, the flag is of that.
+    const int64_t at_ns = packets.TimeFrom(flagged.place);
+    if (std::ranges::any_of(holes, [&](const Hole& hole) {
+          return !hole.is_unusable && hole.span.last_ns == at_ns;
+        }))
+      continue;
+    Hole& hole = add(flagged.place, flagged.place);
+    hole.stage = Stage::kSharedMemory;
+    hole.what = (flagged.loss_bits & kLossSmbFull) != 0 ? "lost: shared memory full"
+                                                        : "lost: packets that the producer dropped";
+    hole.loss_bits = flagged.loss_bits;
+    hole.remedy = "a larger shm_size_kb of the producer";
   }
-
-  const Examination& examination_;
-  const size_t index_;
-  const SequenceGaps& gaps_;
-  const ReplayedPackets::Sequence& packets_;
-  std::vector<Hole> holes_;
-};
+  std::ranges::stable_sort(holes, {}, [](const Hole& hole) { return hole.span.first_ns; });
+  return holes;
+}
 
 /// "overwrite", by the flag of the packet after a hole.
 std::string FlagText(uint32_t loss_bits) {
@@ -126,132 +107,38 @@ Stage StageOfFlag(uint32_t loss_bits) {
   return (loss_bits & kLossOverwrite) != 0 ? Stage::kBuffer : Stage::kUnknown;
 }
 
-/// The holes of a trace.
-class TraceHoles {
- public:
-  explicit TraceHoles(const Examination& examination)
-      : examination_(examination), facts_(*examination.trace) {}
-
-  std::vector<Hole> Find() {
-    if (!examination_.subject.time) return {};
-    session_ = facts_.lifetime.value_or(*examination_.subject.time);
-    size_t index = 0;
-    for (const TraceSequence& sequence : facts_.sequences) {
-      if (!sequence.is_of_producer()) continue;
-      if (index == examination_.account.sequences.size()) break;
-      AddSequence(sequence, index++);
-    }
-    for (const auto& [buffer, reach] : examination_.reach) AddBuffer(buffer, reach);
-    for (uint32_t i = 0; i < facts_.buffers.size(); ++i) AddFull(i);
-    for (const SourceAccount& source : examination_.sources) AddSource(source);
-    for (const auto& [number, cpu] : facts_.ftrace.cpus())
-      for (const TimeSpan& span : cpu.holes)
-        holes_.push_back({.stage = Stage::kKernel,
-                          .where = fmt::format("CPU {}", number),
-                          .span = span,
-                          .what = "lost: ftrace events, overwritten by the kernel"});
-    if (facts_.late_events > 0)  // at their place a mark of it would be dropped, too
-      holes_.push_back(
-          {.stage = Stage::kImport,
-           .span = {facts_.sorter_left_ns, facts_.sorter_left_ns},
-           .packets = facts_.late_events,
-           .what = fmt::format("dropped by the import: {}, older than what it sorted before",
-                               Count(facts_.late_events, "event"))});
-    const int64_t end_ns = facts_.all.span.value_or(session_).last_ns;
-    for (const Finding& finding : examination_.findings) {
-      const std::string_view id = finding.rule->id;
-      if (id != "trace.cut_off" && id != "trace.file_full") continue;
-      // Up to the session's end, where it is known.
-      holes_.push_back({.stage = Stage::kFile,
-                        .span = {end_ns, std::max(end_ns, session_.last_ns)},
-                        .what = fmt::format("the file is {}: what follows is missing",
-                                            id == "trace.cut_off" ? "cut off" : "full")});
-    }
-    // Producers may have written before the session's start: the UI begins there.
-    for (Hole& hole : holes_) {
-      hole.span.first_ns = std::max(hole.span.first_ns, session_.first_ns);
-      hole.span.last_ns = std::max(hole.span.first_ns, hole.span.last_ns);
-    }
-    return std::move(holes_);
-  }
-
- private:
-  void AddSequence(const TraceSequence& sequence, size_t index) {
-    const auto add = [&](TimeSpan span, uint32_t loss_bits, uint64_t places, const char* when) {
-      holes_.push_back({.stage = StageOfFlag(loss_bits),
-                        .sequence = index,
-                        .where = examination_.account.sequences[index].buffer,
-                        .span = span,
-                        .places = places,
-                        .what = FlagText(loss_bits) + when,
-                        .loss_bits = loss_bits});
-    };
-    const std::optional<TimeSpan>& seen =
-        sequence.all.span ? sequence.all.span : sequence.skipped_span;
-    if (sequence.lost_beginning() && seen)
-      add({session_.first_ns, seen->first_ns}, sequence.first_loss_bits, 1,
-          " (before its first packet)");
-    for (const TraceHole& hole : sequence.holes) add(hole.span, hole.loss_bits, hole.places, "");
-    // Without their state, the times of most packets are not known.
-    const uint64_t all = sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
-    if (!seen && all > 0)
-      add(session_, sequence.first_loss_bits | kLossPresent, all, ", at an unknown time");
-    if (sequence.skipped > 0)
-      holes_.push_back({.stage = Stage::kLeft,
-                        .sequence = index,
-                        .span = sequence.skipped_span.value_or(session_),
-                        .is_unusable = true,
-                        .packets = sequence.skipped,
-                        .what = UnusableText(sequence.skipped) +
-                                (sequence.skipped_span ? "" : ", written at an unknown time")});
-  }
-
-  /// A ring that is read once: what it overwrote is older than all that is left.
-  void AddBuffer(uint32_t index, const Reach& reach) {
-    const BufferStats& stats = facts_.buffers[index].stats;
-    const auto reach_ns = static_cast<int64_t>(reach.ns);
-    holes_.push_back(
-        {.stage = Stage::kBuffer,
-         .buffer = index,
-         .where = BufferName(examination_.subject.facts, index),
-         .span = {session_.first_ns, session_.last_ns - reach_ns},
-         .bytes = stats.overwritten_bytes(),
-         .what = fmt::format("overwritten: {}{} of {}{}",
-                             stats.lacks_overwritten_bytes() ? "about " : "",
-                             HumanSize(stats.overwritten_bytes()), HumanSize(stats.bytes_written),
-                             reach.is_estimate ? "; until when is an estimate" : "")});
-  }
-
-  /// A discarding buffer takes nothing more when it is full.
-  void AddFull(uint32_t index) {
-    const TraceBuffer& buffer = facts_.buffers[index];
-    const auto& configs = examination_.subject.facts.buffers;
-    if (buffer.stats.chunks_discarded == 0 || !buffer.span || index >= configs.size() ||
-        configs[index].policy != FillPolicy::kDiscard || buffer.span->last_ns > session_.last_ns)
-      return;
-    holes_.push_back({.stage = Stage::kBuffer,
-                      .buffer = index,
-                      .where = BufferName(examination_.subject.facts, index),
-                      .span = {buffer.span->last_ns, session_.last_ns},
-                      .what = fmt::format("discarded: {}, the buffer was full",
-                                          Count(buffer.stats.chunks_discarded, "chunk"))});
-  }
-
-  /// A data source of which nothing is in the trace.
-  void AddSource(const SourceAccount& source) {
-    if (source.amount.packets > 0 || source.state == SourceState::kUnknown) return;
-    holes_.push_back({.stage = Stage::kUnknown,
-                      .where = Printable(source.name),
-                      .span = session_,
-                      .what = fmt::format("nothing of {}: {}", Printable(source.name),
-                                          RowOf(source.state).text)});
-  }
-
-  const Examination& examination_;
-  const TraceFacts& facts_;
-  TimeSpan session_;
-  std::vector<Hole> holes_;
-};
+/// Adds the holes of one sequence of a trace.
+/// @param index of the sequence in the account
+void AddHoles(const Examination& examination, const TimeSpan& session,
+              const TraceSequence& sequence, size_t index, std::vector<Hole>& holes) {
+  const auto add = [&](TimeSpan span, uint32_t loss_bits, uint64_t places, const char* when) {
+    holes.push_back({.stage = StageOfFlag(loss_bits),
+                     .sequence = index,
+                     .where = examination.account.sequences[index].buffer,
+                     .span = span,
+                     .places = places,
+                     .what = FlagText(loss_bits) + when,
+                     .loss_bits = loss_bits});
+  };
+  const std::optional<TimeSpan>& seen =
+      sequence.all.span ? sequence.all.span : sequence.skipped_span;
+  if (sequence.lost_beginning() && seen)
+    add({session.first_ns, seen->first_ns}, sequence.first_loss_bits, 1,
+        " (before its first packet)");
+  for (const TraceHole& hole : sequence.holes) add(hole.span, hole.loss_bits, hole.places, "");
+  // Without their state, the times of most packets are not known.
+  const uint64_t all = sequence.losses.sequence_packet_loss + (sequence.lost_beginning() ? 1 : 0);
+  if (!seen && all > 0)
+    add(session, sequence.first_loss_bits | kLossPresent, all, ", at an unknown time");
+  if (sequence.skipped > 0)
+    holes.push_back({.stage = Stage::kLeft,
+                     .sequence = index,
+                     .span = sequence.skipped_span.value_or(session),
+                     .is_unusable = true,
+                     .packets = sequence.skipped,
+                     .what = UnusableText(sequence.skipped) +
+                             (sequence.skipped_span ? "" : ", written at an unknown time")});
+}
 
 }  // namespace
 
@@ -261,7 +148,7 @@ std::vector<Hole> HolesOfLog(const Examination& examination) {
   for (const BufferGaps& buffer : examination.log->gaps.buffers)
     for (const SequenceGaps& sequence : buffer.sequences) {
       if (const auto* const packets = examination.log->packets.Find(sequence.sequence))
-        for (Hole& hole : SequenceHoles(examination, index, sequence, *packets).Find())
+        for (Hole& hole : HolesOf(examination, index, sequence, *packets))
           holes.push_back(std::move(hole));
       ++index;
     }
@@ -269,7 +156,76 @@ std::vector<Hole> HolesOfLog(const Examination& examination) {
 }
 
 std::vector<Hole> HolesOfTrace(const Examination& examination) {
-  return TraceHoles(examination).Find();
+  const TraceFacts& facts = *examination.trace;
+  const TraceConfigFacts& config = examination.subject.facts;
+  if (!examination.subject.time) return {};
+  const TimeSpan session = facts.lifetime.value_or(*examination.subject.time);
+  std::vector<Hole> holes;
+  size_t index = 0;
+  for (const TraceSequence& sequence : facts.sequences)
+    if (sequence.is_of_producer() && index < examination.account.sequences.size())
+      AddHoles(examination, session, sequence, index++, holes);
+  // What a ring that is read once overwrote is older than all that is left.
+  for (const auto& [buffer, reach] : examination.reach) {
+    const BufferStats& stats = facts.buffers[buffer].stats;
+    holes.push_back(
+        {.stage = Stage::kBuffer,
+         .buffer = buffer,
+         .where = BufferName(config, buffer),
+         .span = {session.first_ns, session.last_ns - static_cast<int64_t>(reach.ns)},
+         .bytes = stats.overwritten_bytes(),
+         .what = fmt::format("overwritten: {}{} of {}{}",
+                             stats.lacks_overwritten_bytes() ? "about " : "",
+                             HumanSize(stats.overwritten_bytes()), HumanSize(stats.bytes_written),
+                             reach.is_estimate ? "; until when is an estimate" : "")});
+  }
+  // A discarding buffer takes nothing more when it is full.
+  for (uint32_t i = 0; i < std::min(facts.buffers.size(), config.buffers.size()); ++i)
+    if (const TraceBuffer& of = facts.buffers[i];
+        of.stats.chunks_discarded > 0 && config.buffers[i].policy == FillPolicy::kDiscard &&
+        of.span && of.span->last_ns <= session.last_ns)
+      holes.push_back({.stage = Stage::kBuffer,
+                       .buffer = i,
+                       .where = BufferName(config, i),
+                       .span = {of.span->last_ns, session.last_ns},
+                       .what = fmt::format("discarded: {}, the buffer was full",
+                                           Count(of.stats.chunks_discarded, "chunk"))});
+  for (const SourceAccount& source : examination.sources)
+    if (source.amount.packets == 0 && source.state != SourceState::kUnknown)
+      holes.push_back({.stage = Stage::kUnknown,
+                       .where = Printable(source.name),
+                       .span = session,
+                       .what = fmt::format("nothing of {}: {}", Printable(source.name),
+                                           RowOf(source.state).text)});
+  for (const auto& [number, cpu] : facts.ftrace.cpus())
+    for (const TimeSpan& span : cpu.holes)
+      holes.push_back({.stage = Stage::kKernel,
+                       .where = fmt::format("CPU {}", number),
+                       .span = span,
+                       .what = "lost: ftrace events, overwritten by the kernel"});
+  if (facts.late_events > 0)  // at their place a mark of it would be dropped, too
+    holes.push_back({.stage = Stage::kImport,
+                     .span = {facts.sorter_left_ns, facts.sorter_left_ns},
+                     .packets = facts.late_events,
+                     .what = fmt::format("dropped by the import: {}, older than what it sorted "
+                                         "before",
+                                         Count(facts.late_events, "event"))});
+  const int64_t end_ns = facts.all.span.value_or(session).last_ns;
+  for (const Finding& finding : examination.findings) {
+    const bool is_cut = finding.rule->id == "trace.cut_off";
+    if (!is_cut && finding.rule->id != "trace.file_full") continue;
+    // Up to the session's end, where it is known.
+    holes.push_back({.stage = Stage::kFile,
+                     .span = {end_ns, std::max(end_ns, session.last_ns)},
+                     .what = fmt::format("the file is {}: what follows is missing",
+                                         is_cut ? "cut off" : "full")});
+  }
+  // Producers may have written before the session's start: the UI begins there.
+  for (Hole& hole : holes) {
+    hole.span.first_ns = std::max(hole.span.first_ns, session.first_ns);
+    hole.span.last_ns = std::max(hole.span.first_ns, hole.span.last_ns);
+  }
+  return holes;
 }
 
 StageAccounts AccountOf(const std::vector<const SequenceGaps*>& sequences,

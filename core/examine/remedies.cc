@@ -54,14 +54,14 @@ class RemedyFinder {
 
  private:
   /// @param buffer nullptr if the remedy concerns the session
-  Remedy& Add(RemedyKind kind, const BufferOutcome* buffer, uint64_t concerned) {
+  Remedy& Add(decltype(Remedy::own) own, const BufferOutcome* buffer, uint64_t concerned) {
     Remedy& remedy = remedies_.emplace_back();
-    remedy.kind = kind;
+    remedy.own = std::move(own);
     if (buffer != nullptr) remedy.buffer = buffer->id, remedy.index = buffer->index;
     remedy.concerned = concerned;
     // A split concerns its new buffer, too.
     for (const BufferGaps& of : facts_.gaps.buffers)
-      if (buffer == nullptr || of.id == buffer->id || kind == RemedyKind::kSplit)
+      if (buffer == nullptr || of.id == buffer->id || remedy.As<SplitRemedy>())
         remedy.now += OutcomeOf(of.totals);
     return remedy;
   }
@@ -91,10 +91,10 @@ class RemedyFinder {
       packets += gap.lost.packets;
     });
     if (size == 0) return nullptr;
-    Remedy& remedy = Add(RemedyKind::kSize, &outcome, packets);
+    Remedy& remedy =
+        Add(SizeRemedy{.least_size = least, .holds_all = least >= outcome.stats.bytes_written},
+            &outcome, packets);
     remedy.size = std::min(PagesUp(size), kMaxTriedSize);
-    remedy.least_size = least;
-    remedy.holds_all = least >= outcome.stats.bytes_written;
     SetSizeChange(remedy);
     if (keep_ns_) SetKeep(*keep_ns_, outcome, remedy);
     return &remedy;
@@ -116,8 +116,9 @@ class RemedyFinder {
   /// so far.
   void SetKeep(uint64_t keep_ns, const BufferOutcome& outcome, Remedy& remedy) const {
     const uint64_t end_ns = facts_.outcome.end_ns();
-    remedy.keep_ns = keep_ns;
-    remedy.keep_from_ns = end_ns - std::min(end_ns, keep_ns);
+    auto& own = std::get<SizeRemedy>(remedy.own);
+    own.keep_ns = keep_ns;
+    own.keep_from_ns = end_ns - std::min(end_ns, keep_ns);
     const uint64_t size = BytesIn(std::min(keep_ns, duration_ns_), outcome);
     remedy.size = std::min(remedy.size, PagesUp(size + size / 4) + kMaxChunkData + 1);
   }
@@ -126,10 +127,9 @@ class RemedyFinder {
   void AddExtrapolated(uint64_t keep_ns, const BufferOutcome& outcome) {
     const uint64_t bytes = BytesIn(keep_ns, outcome);
     if (bytes <= outcome.size || duration_ns_ == 0) return;
-    Remedy& remedy = Add(RemedyKind::kSize, &outcome, 0);
+    Remedy& remedy = Add(SizeRemedy{.keep_ns = keep_ns}, &outcome, 0);
     remedy.size = std::min(RecommendedSize(bytes), kMaxTriedSize);
     remedy.memory = static_cast<int64_t>(remedy.size) - static_cast<int64_t>(outcome.size);
-    remedy.keep_ns = keep_ns;
     remedy.formula = fmt::format("{} in {}, extrapolated to {}; a fifth more",
                                  HumanSize(outcome.stats.bytes_written),
                                  HumanDuration(duration_ns_), HumanDuration(keep_ns));
@@ -151,11 +151,12 @@ class RemedyFinder {
     if (facts_.notes.SourceOf(most->first, outcome.id) == kFtraceSource) names = {kFtraceSource};
     const std::string target = std::to_string(facts_.config.buffers.size());
     const std::string path = "buffers[" + target + "].";
-    Remedy remedy{.size = PagesUp(outcome.size)};
-    remedy.changes = {{path + "size_kb", std::to_string(remedy.size / 1024), "", false},
-                      {path + "fill_policy", "RING_BUFFER", "", false}};
+    const uint64_t size = PagesUp(outcome.size);
+    std::vector<ConfigChange> changes = {{path + "size_kb", std::to_string(size / 1024), ""},
+                                         {path + "fill_policy", "RING_BUFFER", ""}};
     if (facts_.config.buffers[outcome.index].is_v2)
-      remedy.changes.push_back({path + "experimental_mode", "TRACE_BUFFER_V2", "", false});
+      changes.push_back({path + "experimental_mode", "TRACE_BUFFER_V2", ""});
+    std::vector<std::string> sources;
     bool leaves_others = false;
     for (size_t i = 0; i < facts_.config.sources.size(); ++i) {
       const ConfiguredSource& source = facts_.config.sources[i];
@@ -164,25 +165,21 @@ class RemedyFinder {
         leaves_others = true;
         continue;
       }
-      remedy.sources.push_back(source.name);
-      remedy.changes.push_back(
-          {fmt::format("data_sources[{}].config.target_buffer", i), target, "", false});
+      sources.push_back(source.name);
+      changes.push_back({fmt::format("data_sources[{}].config.target_buffer", i), target, ""});
     }
-    if (remedy.sources.empty() || !leaves_others) return;
-    Remedy& added = Add(RemedyKind::kSplit, &outcome, most->second);
-    added.size = remedy.size;
-    added.memory = static_cast<int64_t>(remedy.size);
-    added.sources = std::move(remedy.sources);
-    added.changes = std::move(remedy.changes);
+    if (sources.empty() || !leaves_others) return;
+    Remedy& remedy = Add(SplitRemedy{.sources = std::move(sources)}, &outcome, most->second);
+    remedy.size = size;
+    remedy.memory = static_cast<int64_t>(size);
+    remedy.changes = std::move(changes);
   }
 
   void AddPolicy(const BufferGaps& buffer, const BufferOutcome& outcome) {
     const uint64_t lost = buffer.totals[Fate::kDiscarded].packets;
     if (outcome.policy != FillPolicy::kDiscard || lost == 0) return;
-    Remedy& remedy = Add(RemedyKind::kPolicy, &outcome, lost);
-    remedy.is_of_file = outcome.into_file;
-    remedy.changes = {
-        {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", "", false}};
+    Add(PolicyRemedy{.is_of_file = outcome.into_file}, &outcome, lost).changes = {
+        {fmt::format("buffers[{}].fill_policy", outcome.index), "RING_BUFFER", ""}};
   }
 
   std::optional<Reach> ReachOf(const BufferGaps& buffer) const {
@@ -197,9 +194,7 @@ class RemedyFinder {
       unusable += sequence.unusable.count.packets;
     const std::optional<Reach> reach = ReachOf(buffer);
     if (unusable == 0 || !reach || outcome.policy != FillPolicy::kRingBuffer) return;
-    Remedy& remedy = Add(RemedyKind::kClearState, &outcome, unusable);
-    remedy.reach_ns = reach->ns;
-    remedy.idle_ns = reach->idle_ns;
+    Add(ClearStateRemedy{.idle_ns = reach->idle_ns}, &outcome, unusable).reach_ns = reach->ns;
   }
 
   /// The longest period that may do: the shortest time that a lost packet was in its buffer.
@@ -220,10 +215,9 @@ class RemedyFinder {
     const uint64_t ms = TypedPeriod((std::max<uint64_t>(*longest, 1) - 1) / kMs);
     const bool is_as_short = facts_.config.write_into_file && facts_.config.PeriodNs() <= ms * kMs;
     if (ms * kMs < kShortestReadPeriodNs || is_as_short) return;
-    Remedy& remedy = Add(RemedyKind::kReadPeriod, nullptr, packets);
-    if (!facts_.config.write_into_file)
-      remedy.changes.push_back({"write_into_file", "true", "", false});
-    remedy.changes.push_back({"file_write_period_ms", std::to_string(ms), "", false});
+    Remedy& remedy = Add(ReadPeriodRemedy(), nullptr, packets);
+    if (!facts_.config.write_into_file) remedy.changes.push_back({"write_into_file", "true", ""});
+    remedy.changes.push_back({"file_write_period_ms", std::to_string(ms), ""});
     remedy.period_ns = ms * kMs;
   }
 
@@ -249,15 +243,13 @@ class RemedyFinder {
         add(stale.stale, stale.longest.time_ns, stale.longest.time_ns + stale.longest.delay_ns);
     const uint64_t ms = TypedPeriod(std::min(kLongestNs, held_ns / 2) / kMs);
     if (packets == 0 || facts_.config.flush_period_ms.value_or(UINT64_MAX) <= ms) return;
-    Remedy& remedy = Add(RemedyKind::kFlush, nullptr, packets);
+    Remedy& remedy = Add(FlushRemedy(), nullptr, packets);
     remedy.period_ns = ms * kMs;
     remedy.formula = fmt::format("at most half of the {} that its writer held it, and 30 s",
                                  HumanDuration(held_ns));
     remedy.changes = {
         {"flush_period_ms", std::to_string(ms),
-         fmt::format("{} not committed in time",
-                     packets == 1 ? "1 packet was" : Count(packets, "packet") + " were"),
-         true}};
+         fmt::format("{} {} not committed in time", Count(packets, "packet"), Was(packets)), true}};
   }
 
   /// What a producer's shared memory lacked.
@@ -300,20 +292,17 @@ class RemedyFinder {
     for (const auto& [producer, need] : needs) {
       const uint64_t size = std::bit_ceil(std::max(need.bytes, kDefault));
       const std::string name = facts_.notes.ProducerOf({producer, WriterId{1}});
-      const auto known =
-          std::ranges::find(facts_.config.producers, name, &ConfiguredProducer::name);
-      const bool has_it =
-          known != facts_.config.producers.end() && known->shm_size_kb * 1024 >= size;
+      const auto* const known = FindBy(facts_.config.producers, name, &ConfiguredProducer::name);
+      const bool has_it = known != nullptr && known->shm_size_kb * 1024 >= size;
       if (need.bytes > kLargest || has_it) continue;
-      Remedy& remedy = Add(RemedyKind::kSharedMemory, nullptr, need.places);
-      remedy.producer = producer;
-      remedy.otherwise = RowOf(need.reason).otherwise;
+      Remedy& remedy =
+          Add(SharedMemoryRemedy{producer, RowOf(need.reason).otherwise}, nullptr, need.places);
       remedy.size = size;
-      remedy.memory = static_cast<int64_t>(remedy.size);
+      remedy.memory = static_cast<int64_t>(size);
       remedy.formula = need.formula;
       if (!name.empty())
         remedy.changes = SharedMemoryChanges(
-            facts_.config, name, remedy.size / 1024,
+            facts_.config, name, size / 1024,
             "its shared memory was full at " + Count(need.places, "place"), entries);
     }
   }
@@ -321,10 +310,9 @@ class RemedyFinder {
   /// @param now bytes of the memory, which `has` says
   static void AddNeed(const AbortFacts& abort, uint64_t dropped_ns, uint64_t now,
                       const std::string& has, MemoryNeed& need) {
+    const uint64_t packet = std::max(now, abort.packet_bytes);
     if (abort.reason == AbortReason::kLargePacket)
-      return need.Add(std::max(now, abort.packet_bytes) + 1,
-                      "a packet of more than " + HumanSize(std::max(now, abort.packet_bytes)),
-                      abort.reason);
+      return need.Add(packet + 1, "a packet of more than " + HumanSize(packet), abort.reason);
     // The service took no chunk while it was quiet, while chunks waited, and while none was free.
     const uint64_t blocked_ns = std::max({abort.quiet_ns, abort.waiting_ns, abort.held_ns});
     const uint64_t ns = blocked_ns + dropped_ns;
@@ -345,17 +333,6 @@ class RemedyFinder {
   std::vector<Remedy> remedies_;
 };
 
-/// Sets the period by which the state is to be repeated in a ring that reaches back so far.
-void SetClearPeriod(const TraceConfigFacts& config, uint64_t reach_ns, Remedy& remedy) {
-  reach_ns -= std::min(reach_ns, remedy.idle_ns);
-  const ClearPeriod period = ClearPeriodFor(reach_ns, config);
-  remedy.reach_ns = reach_ns;
-  remedy.period_ns = period.reason.empty() ? 0 : period.ms * kMs;
-  remedy.formula = period.reason.text;
-  remedy.changes = {{"incremental_state_config.clear_period_ms", std::to_string(period.ms),
-                     period.reason.text, true}};
-}
-
 }  // namespace
 
 TriedOutcome OutcomeOf(const LedgerTotals& totals) {
@@ -373,46 +350,9 @@ RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_n
 
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer) {
   const auto found = std::ranges::find_if(remedies, [&](const Remedy& remedy) {
-    return remedy.kind == RemedyKind::kSize && remedy.buffer == buffer;
+    return remedy.As<SizeRemedy>() && remedy.buffer == buffer;
   });
   return found == remedies.end() ? nullptr : &*found;
-}
-
-void ChooseChanges(const TraceConfigFacts& config, RemedyList& list) {
-  std::map<BufferId, const Remedy*> chosen;
-  list.changes.clear();
-  for (Remedy& remedy : list.remedies) {
-    if (remedy.kind == RemedyKind::kClearState) {
-      // With a larger ring the state may last longer, or there is all of it.
-      const auto found = chosen.find(*remedy.buffer);
-      const Remedy* const first = found == chosen.end() ? nullptr : found->second;
-      const bool has_all =
-          first != nullptr && (first->outcome ? first->outcome->full == 0 : first->concerned == 0);
-      uint64_t reach_ns = *remedy.reach_ns;
-      if (first != nullptr)
-        reach_ns = std::max(reach_ns, first->reach_ns.value_or(first->keep_ns.value_or(0)));
-      SetClearPeriod(config, has_all ? *remedy.reach_ns : reach_ns, remedy);
-      remedy.is_alternative = has_all;
-      if (remedy.period_ns == 0) continue;
-    } else if (remedy.kind == RemedyKind::kReadPeriod) {
-      remedy.is_alternative = !chosen.empty();
-    } else if (remedy.buffer) {
-      remedy.is_alternative = !chosen.emplace(*remedy.buffer, &remedy).second;
-    }
-    const bool is_there = !remedy.changes.empty() &&
-                          Contains(list.changes, remedy.changes.front().path, &ConfigChange::path);
-    if (!remedy.is_alternative && !is_there)
-      list.changes.insert(list.changes.end(), remedy.changes.begin(), remedy.changes.end());
-  }
-  // Entries that are added come in the order of their numbers.
-  std::ranges::stable_sort(list.changes, {}, [](const ConfigChange& change) {
-    const std::string entry = change.path.substr(0, change.path.find(']'));
-    return entry.starts_with("producers[") ? std::pair(entry.size(), entry)
-                                           : std::pair(size_t{0}, std::string());
-  });
-  std::erase_if(list.remedies, [](const Remedy& remedy) {
-    return remedy.kind == RemedyKind::kClearState && remedy.period_ns == 0;
-  });
 }
 
 }  // namespace ringscope

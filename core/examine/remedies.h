@@ -6,11 +6,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "core/base/enum_names.h"
+#include "core/base/sentence.h"
 #include "core/gaps/gap_report.h"
-#include "core/log/op.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
 #include "core/session/session_notes.h"
@@ -20,33 +20,6 @@ namespace ringscope {
 
 // The one list of changes of the trace config that would have kept what a session lost. All
 // commands that name one have it from here.
-
-enum class RemedyKind : uint8_t {
-  kSize,
-  kSplit,
-  kPolicy,
-  kReadPeriod,
-  kFlush,
-  kClearState,
-  kSharedMemory,
-};
-/// In the words the facts of a remedy are in braces, see RemedyTexts.
-template <>
-inline constexpr auto kEnumRows<RemedyKind> = EnumTable<EnumRow<RemedyKind>>({
-    {RemedyKind::kSize, "size", "{buffer}.size_kb: {kb} ({size}) {tried}{least}."},
-    {RemedyKind::kSplit, "split",
-     "{new} of {size} for {sources} alone, which fill{s} {buffer}: the session {tried}{others}."},
-    {RemedyKind::kPolicy, "policy", "{buffer}.fill_policy: RING_BUFFER {tried}{cuts}."},
-    {RemedyKind::kReadPeriod, "read_period",
-     "file_write_period_ms: {ms}: written into a file so often, the session {tried}."},
-    {RemedyKind::kFlush, "flush",
-     "flush_period_ms: {ms} (an estimate: {formula}) for {concerned} that the writer still had."},
-    {RemedyKind::kClearState, "clear_state",
-     "incremental_state_config.clear_period_ms: {ms} (an estimate: {formula})."},
-    {RemedyKind::kSharedMemory, "shared_memory",
-     "shm_size_kb: {kb} ({size}) for {producer}, whose writers found no space at {places} (an "
-     "estimate: {formula}). Or {otherwise}."},
-});
 
 /// Packets that come out of the buffers that a remedy concerns, by a replay.
 struct TriedOutcome {
@@ -68,36 +41,72 @@ struct TriedOutcome {
 /// Returns the outcome of a buffer as the session was replayed.
 TriedOutcome OutcomeOf(const LedgerTotals& totals);
 
+// The kinds of remedies, each with what no other has.
+
+struct SizeRemedy {
+  static constexpr const char* kName = "size";
+  uint64_t least_size = 0;  // bytes: a page less loses more, by a replay; before, a lower bound
+  bool holds_all = false;   // a ring of least_size never wraps
+  std::optional<uint64_t> keep_ns = {};  // how far back it is to reach; absent: to the start
+  uint64_t keep_from_ns = 0;             // what was committed by then is to be kept
+};
+struct SplitRemedy {
+  static constexpr const char* kName = "split";
+  std::vector<std::string> sources;  // data sources that get a buffer of their own
+  bool keeps_others = false;         // the present one loses nothing, by the replay
+};
+struct PolicyRemedy {
+  static constexpr const char* kName = "policy";
+  bool is_of_file = false;  // the session is written into a file
+};
+struct ReadPeriodRemedy {
+  static constexpr const char* kName = "read_period";
+};
+struct FlushRemedy {
+  static constexpr const char* kName = "flush";
+};
+struct ClearStateRemedy {
+  static constexpr const char* kName = "clear_state";
+  uint64_t idle_ns = 0;  // the end of the session without data
+};
+struct SharedMemoryRemedy {
+  static constexpr const char* kName = "shared_memory";
+  ProducerId producer{};
+  std::string otherwise;  // what helps in its place
+};
+
 /// A change of the trace config, its effect and its price.
 struct Remedy {
-  RemedyKind kind = RemedyKind::kSize;
-  std::optional<BufferId> buffer;      // absent: of the session, or of a producer
-  uint32_t index = 0;                  // of that buffer in the config
-  std::vector<std::string> sources;    // kSplit: data sources that get the buffer
-  std::optional<ProducerId> producer;  // kSharedMemory
-  std::string otherwise;               // kSharedMemory: what helps in its place
-  uint64_t size = 0;                   // bytes: kSize, kSplit, kSharedMemory
-  /// kSize, bytes: a page less loses more, by a replay; before that, a lower bound.
-  uint64_t least_size = 0;
-  bool holds_all = false;               // kSize: a ring of least_size never wraps
-  std::optional<uint64_t> keep_ns;      // kSize: how far back it is to reach; absent: to the start
-  uint64_t keep_from_ns = 0;            // kSize: what was committed by then is to be kept
-  std::optional<uint64_t> reach_ns;     // kSize: how far back it does, by the replay
-  uint64_t idle_ns = 0;                 // kClearState: the end of the session without data
-  uint64_t period_ns = 0;               // kReadPeriod, kFlush, kClearState
+  std::variant<SizeRemedy, SplitRemedy, PolicyRemedy, ReadPeriodRemedy, FlushRemedy,
+               ClearStateRemedy, SharedMemoryRemedy>
+      own;
+  std::optional<BufferId> buffer;       // absent: of the session, or of a producer
+  uint32_t index = 0;                   // of that buffer in the config
+  uint64_t size = 0;                    // bytes, of the buffer or the shared memory
+  uint64_t period_ns = 0;               // of reads, flushes or states
+  std::optional<uint64_t> reach_ns;     // how far back the buffer does reach, by a replay
   uint64_t concerned = 0;               // packets whose loss it answers
   int64_t memory = 0;                   // bytes more that the session takes
   TriedOutcome now;                     // of the buffers that it concerns
   std::optional<TriedOutcome> outcome;  // by a replay; absent: an estimate
   std::string formula;                  // of an estimate, in words
-  bool keeps_others = false;            // kSplit: the buffer loses nothing, by the replay
-  bool is_of_file = false;              // kPolicy: the session is written into a file
   bool is_alternative = false;          // does instead of one that the config has
   std::vector<ConfigChange> changes;
 
+  /// Returns what it has of this kind, or nullptr if it is of another.
+  template <typename Kind>
+  const Kind* As() const {
+    return std::get_if<Kind>(&own);
+  }
+  const char* kind() const {
+    return std::visit([](const auto& of) { return of.kName; }, own);
+  }
+  std::optional<uint64_t> keep_ns() const {
+    return As<SizeRemedy>() == nullptr ? std::nullopt : As<SizeRemedy>()->keep_ns;
+  }
   bool is_estimate() const { return !formula.empty(); }
   /// Returns true for a size that does not keep everything, and need not.
-  bool is_for_reach() const { return keep_ns && reach_ns && outcome && outcome->lost > 0; }
+  bool is_for_reach() const { return keep_ns() && reach_ns && outcome && outcome->lost > 0; }
   /// Packets that it brings into the trace, by a replay.
   uint64_t kept() const {
     return outcome ? outcome->in_trace - std::min(outcome->in_trace, now.in_trace) : 0;
@@ -137,10 +146,6 @@ inline constexpr uint64_t kUsualKeepNs = 10'000'000'000;
 RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_ns);
 /// The remedy for the size of a buffer, or nullptr.
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer);
-/// Sets the changes that go together, of remedies in order of their effect, and marks the others as
-/// alternatives.
-/// @param config of the session
-void ChooseChanges(const TraceConfigFacts& config, RemedyList& list);
 
 /// The session's trace config, and how its changes are made.
 struct RemedyConfig {
@@ -157,6 +162,22 @@ struct RemedyConfig {
 /// @param own choices of the replay as it was; sizes and policies are those of `config`
 Status TryRemedies(const SweepInput& input, const ReplayOptions& own, const RemedyConfig& config,
                    RemedyList& list);
+
+// In words. Source: core/examine/remedy_texts.cc.
+
+/// A sentence for each remedy: "buffers[0].size_kb: 6548 keeps everything, as a replay shows."
+std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes);
+/// A sentence for each size that a replay shows to be of no use, and for losses that no change of
+/// the config prevents, each once: "No change of the config helps: the producer gave ...".
+std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list);
+/// "keeps everything", "loses nothing", "keeps 12 of 14 packets; 2 packets remain unread": with a
+/// remedy. @param now without it
+Sentence OutcomeText(const TriedOutcome& outcome, const TriedOutcome& now);
+/// Returns the size of the list that keeps all packets of a gap, by a replay, or nullptr.
+const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list);
+/// Names the change of the list that keeps the packets of a gap, "buffers[0].size_kb: 6548", or
+/// what helps that is no change of the config; empty: nothing is known.
+std::string RemedyOf(const Gap& gap, const RemedyList& list);
 
 }  // namespace ringscope
 

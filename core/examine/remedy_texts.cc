@@ -1,5 +1,3 @@
-#include "core/examine/remedy_texts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,10 @@
 #include <utility>
 
 #include "core/base/lookup.h"
+#include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
+#include "core/examine/remedies.h"
 
 namespace ringscope {
 namespace {
@@ -16,18 +16,64 @@ namespace {
 /// "keeps everything, as a replay shows"
 std::string TriedText(const Remedy& remedy) {
   if (!remedy.outcome)
-    return fmt::format("should keep {} (an estimate: {})",
-                       remedy.keep_ns ? "the last " + HumanDuration(*remedy.keep_ns) : "everything",
-                       remedy.formula);
+    return fmt::format(
+        "should keep {} (an estimate: {})",
+        remedy.keep_ns() ? "the last " + HumanDuration(*remedy.keep_ns()) : "everything",
+        remedy.formula);
   if (remedy.is_for_reach())
     return fmt::format("keeps the last {}, as a replay shows", HumanDuration(*remedy.reach_ns));
   return OutcomeText(*remedy.outcome, remedy.now).text + ", as a replay shows";
 }
 
-/// "; 6544 KiB are just enough for this session"
-std::string LeastText(const Remedy& remedy) {
-  if (!remedy.outcome || remedy.least_size >= remedy.size) return "";
-  return fmt::format("; {} KiB are just enough for this session", remedy.least_size / 1024);
+std::string TextOf(const Remedy& remedy, const SessionNotes& notes) {
+  const std::string buffer = fmt::format("buffers[{}]", remedy.index);
+  const std::string size = HumanSize(remedy.size), tried = TriedText(remedy);
+  const uint64_t kb = remedy.size / 1024, ms = remedy.period_ns / 1'000'000;
+  return std::visit(
+      Overloaded{
+          [&](const SizeRemedy& own) {
+            return fmt::format("{}.size_kb: {} ({}) {}{}.", buffer, kb, size, tried,
+                               !remedy.outcome || own.least_size >= remedy.size
+                                   ? ""
+                                   : fmt::format("; {} KiB are just enough for this session",
+                                                 own.least_size / 1024));
+          },
+          [&](const SplitRemedy& own) {
+            const std::string& path = remedy.changes.front().path;
+            return fmt::format(
+                "{} of {} for {} alone, which fill{} {}: the session {}{}.",
+                path.substr(0, path.find('.')), size, Joined(own.sources),
+                own.sources.size() == 1 ? "s" : "", buffer, tried,
+                own.keeps_others ? "; what else is in " + buffer + " is all kept" : "");
+          },
+          [&](const PolicyRemedy&) {
+            return fmt::format("{}.fill_policy: RING_BUFFER {}{}.", buffer, tried,
+                               remedy.outcome && remedy.outcome->lost > 0
+                                   ? "; it keeps the end of the session, not its start"
+                                   : "");
+          },
+          [&](const ReadPeriodRemedy&) {
+            return fmt::format(
+                "file_write_period_ms: {}: written into a file so often, the session {}.", ms,
+                tried);
+          },
+          [&](const FlushRemedy&) {
+            return fmt::format(
+                "flush_period_ms: {} (an estimate: {}) for {} that the writer still had.", ms,
+                remedy.formula, Count(remedy.concerned, "packet"));
+          },
+          [&](const ClearStateRemedy&) {
+            return fmt::format("incremental_state_config.clear_period_ms: {} (an estimate: {}).",
+                               ms, remedy.formula);
+          },
+          [&](const SharedMemoryRemedy& own) {
+            return fmt::format(
+                "shm_size_kb: {} ({}) for {}, whose writers found no space at {} (an estimate: "
+                "{}). Or {}.",
+                kb, size, ProducerText(own.producer, notes.ProducerOf({own.producer, WriterId{1}})),
+                Count(remedy.concerned, "place"), remedy.formula, own.otherwise);
+          }},
+      remedy.own);
 }
 
 /// Names what would have saved the packets of a gap, beside a change that the list has; may be
@@ -59,52 +105,8 @@ std::string OtherRemedyOf(const Gap& gap, bool has_size) {
 
 std::vector<std::string> RemedyTexts(const RemedyList& list, const SessionNotes& notes) {
   std::vector<std::string> texts;
-  for (const Remedy& remedy : list.remedies) {
-    const ProducerId producer = remedy.producer.value_or(ProducerId{});
-    texts.push_back(
-        (remedy.is_alternative ? "Or: " : "") +
-        fmt::format(
-            fmt::runtime(RowOf(remedy.kind).text), fmt::arg("size", HumanSize(remedy.size)),
-            fmt::arg("kb", remedy.size / 1024),
-            fmt::arg("buffer", fmt::format("buffers[{}]", remedy.index)),
-            fmt::arg("new", remedy.changes.empty() ? ""
-                                                   : remedy.changes.front().path.substr(
-                                                         0, remedy.changes.front().path.find('.'))),
-            fmt::arg("sources", Joined(remedy.sources)),
-            fmt::arg("s", remedy.sources.size() == 1 ? "s" : ""),
-            fmt::arg("producer", ProducerText(producer, notes.ProducerOf({producer, WriterId{1}}))),
-            fmt::arg("tried", TriedText(remedy)), fmt::arg("least", LeastText(remedy)),
-            fmt::arg("ms", remedy.period_ns / 1'000'000), fmt::arg("formula", remedy.formula),
-            fmt::arg("others",
-                     !remedy.keeps_others
-                         ? ""
-                         : fmt::format("; what else is in buffers[{}] is all kept", remedy.index)),
-            fmt::arg("cuts", remedy.outcome && remedy.outcome->lost > 0
-                                 ? "; it keeps the end of the session, not its start"
-                                 : ""),
-            fmt::arg("otherwise", remedy.otherwise),
-            fmt::arg("places", Count(remedy.concerned, "place")),
-            fmt::arg("concerned", Count(remedy.concerned, "packet"))));
-  }
-  return texts;
-}
-
-std::vector<std::string> RefusedTexts(const RemedyList& list) {
-  std::vector<std::string> texts;
-  for (const Remedy& remedy : list.refused) {
-    const TriedOutcome& outcome = *remedy.outcome;
-    texts.push_back(fmt::format(
-        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, {}, as a replay "
-        "shows{}.",
-        remedy.index, remedy.size / 1024, WithCommas(outcome.in_trace),
-        Count(outcome.written, "packet"), Is(outcome.in_trace),
-        outcome.in_trace == remedy.now.in_trace ? "as now"
-                                                : "not " + WithCommas(remedy.now.in_trace),
-        outcome.waiting == 0
-            ? ""
-            : fmt::format("; {} remain{} unread to the end", Count(outcome.waiting, "packet"),
-                          outcome.waiting == 1 ? "s" : "")));
-  }
+  for (const Remedy& remedy : list.remedies)
+    texts.push_back((remedy.is_alternative ? "Or: " : "") + TextOf(remedy, notes));
   return texts;
 }
 
@@ -125,7 +127,7 @@ const Remedy* SizeThatKeeps(const Gap& gap, const RemedyList& list) {
   if (fate != Fate::kOverwritten && fate != Fate::kDiscarded) return nullptr;
   const Remedy* const size = FindSizeRemedy(list.remedies, gap.buffer);
   const bool keeps = size != nullptr && !gap.remedies.no_size_helps && size->outcome &&
-                     size->outcome->loses_nothing(size->now) && !size->keep_ns;
+                     size->outcome->loses_nothing(size->now) && !size->keep_ns();
   return keeps ? size : nullptr;
 }
 
@@ -135,13 +137,13 @@ std::string RemedyOf(const Gap& gap, const RemedyList& list) {
   if (SizeThatKeeps(gap, list) != nullptr)
     return fmt::format("buffers[{}].size_kb: {}", size->index, size->size / 1024);
   for (const Remedy& remedy : list.remedies) {
-    if (remedy.kind == RemedyKind::kFlush && gap.remedies.flush) return "flush_period_ms";
-    if (remedy.kind == RemedyKind::kSharedMemory && remedy.producer == gap.sequence.producer &&
-        gap.Has(Cause::kAborted))
+    if (remedy.As<FlushRemedy>() && gap.remedies.flush) return "flush_period_ms";
+    const auto* const memory = remedy.As<SharedMemoryRemedy>();
+    if (memory != nullptr && memory->producer == gap.sequence.producer && gap.Has(Cause::kAborted))
       return fmt::format("shm_size_kb: {} (an estimate); or {}", remedy.size / 1024,
                          OtherRemedyOf(gap, false));
   }
-  if (keeps_some && !size->keep_ns)
+  if (keeps_some && !size->keep_ns())
     return fmt::format("buffers[{}].size_kb: {} {}", size->index, size->size / 1024,
                        OutcomeText(*size->outcome, size->now).text);
   return OtherRemedyOf(gap, keeps_some);
@@ -149,15 +151,29 @@ std::string RemedyOf(const Gap& gap, const RemedyList& list) {
 
 std::vector<std::string> OtherTexts(const GapReport& report, const RemedyList& list) {
   std::vector<std::string> texts;
+  for (const Remedy& remedy : list.refused) {
+    const TriedOutcome& outcome = *remedy.outcome;
+    texts.push_back(fmt::format(
+        "No size of buffers[{}] helps: with {} KiB {} of {} {} in the trace, {}, as a replay "
+        "shows{}.",
+        remedy.index, remedy.size / 1024, WithCommas(outcome.in_trace),
+        Count(outcome.written, "packet"), Is(outcome.in_trace),
+        outcome.in_trace == remedy.now.in_trace ? "as now"
+                                                : "not " + WithCommas(remedy.now.in_trace),
+        outcome.waiting == 0
+            ? ""
+            : fmt::format("; {} remain{} unread to the end", Count(outcome.waiting, "packet"),
+                          outcome.waiting == 1 ? "s" : "")));
+  }
   for (const BufferGaps& buffer : report.buffers)
     for (const SequenceGaps& sequence : buffer.sequences)
-      for (const Gap& gap : sequence.gaps)
-        if (std::string text = RemedyOf(gap, list);
-            !text.empty() && text == OtherRemedyOf(gap, false) && !gap.Has(Cause::kAborted)) {
-          text += '.';
-          text.front() = static_cast<char>(std::toupper(text.front()));
-          if (!Contains(texts, text)) texts.push_back(std::move(text));
-        }
+      for (const Gap& gap : sequence.gaps) {
+        std::string text = RemedyOf(gap, list);
+        if (text.empty() || text != OtherRemedyOf(gap, false) || gap.Has(Cause::kAborted)) continue;
+        text.front() = static_cast<char>(std::toupper(text.front()));
+        text += '.';
+        if (!Contains(texts, text)) texts.push_back(std::move(text));
+      }
   return texts;
 }
 

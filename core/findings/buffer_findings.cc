@@ -4,13 +4,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
@@ -26,11 +21,12 @@ bool IsDiscarding(const Examiner& examiner, size_t index) {
   return index < buffers.size() && buffers[index].policy == FillPolicy::kDiscard;
 }
 
-/// Replaces a remedy that replays of the log refute.
-void RefuteLargerBuffer(const Examiner& examiner, size_t index, Finding& finding) {
+/// Replaces a remedy that replays of the log refute. @return false: they do not
+bool RefuteLargerBuffer(const Examiner& examiner, size_t index, Finding& finding) {
   const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-  if (replayed != nullptr && replayed->no_size_helps)
-    finding.remedy = "No larger buffer keeps more packets, as replays of the log show.";
+  if (replayed == nullptr || !replayed->no_size_helps) return false;
+  finding.remedy = "No larger buffer keeps more packets, as replays of the log show.";
+  return true;
 }
 
 constexpr uint64_t kMostKiB = 4'194'300;  // that a buffer can have
@@ -40,21 +36,13 @@ constexpr uint64_t kMostKiB = 4'194'300;  // that a buffer can have
 /// buffer can be so large.
 void AddLargerBuffer(const Examiner& examiner, size_t index, uint64_t bytes, const char* reason,
                      Finding& finding) {
+  if (RefuteLargerBuffer(examiner, index, finding)) return;
   const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
-  if (replayed != nullptr && replayed->no_size_helps)
-    return RefuteLargerBuffer(examiner, index, finding);
   if (replayed != nullptr && replayed->size) return finding.changes.push_back(*replayed->size);
   if (bytes / kKiB > kMostKiB) return;
   const uint64_t kb = std::min(RecommendedSize(bytes) / kKiB, kMostKiB);
   finding.changes.push_back(
       {fmt::format("buffers[{}].size_kb", index), std::to_string(kb), reason, true});
-}
-
-/// Returns true if these times can be shown as times of the session: packets without a clock
-/// snapshot may have another clock than the log's records.
-bool IsInSession(const Examiner& examiner, const std::optional<TimeSpan>& span) {
-  return span && examiner.session() && span->last_ns >= examiner.session()->first_ns &&
-         span->last_ns <= examiner.session()->last_ns;
 }
 
 void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buffer) {
@@ -66,63 +54,62 @@ void ExamineOverwritten(Examiner& examiner, size_t index, const TraceBuffer& buf
       Say("{}{} of {} ({}) were overwritten before they were read.",
           stats.lacks_overwritten_bytes() ? "About " : "", Size("bytes_overwritten", overwritten),
           Size("bytes_written", all), Share("share_overwritten", overwritten, all)),
-      {.where = BufferName(examiner.config, index),
+      {// A ring that nobody reads during the session keeps the newest data: that is what it is for.
+       .harm = InfoIf(!examiner.config.IsStreamed()),
+       .where = BufferName(examiner.config, index),
        .proof = Say("The service counts {} overwritten of {} written; the buffer wrapped {}.",
                     Number("chunks_overwritten", stats.chunks_overwritten),
                     Number("chunks_written", stats.chunks_written, "chunk"),
                     Number("write_wrap_count", stats.write_wrap_count, "time")),
        .weight = overwritten});
+  const uint64_t period = examiner.config.PeriodNs();
+  const Sentence period_text = Time("file_write_period_ns", period);
   if (examiner.IsStreamed()) {
     RefuteLargerBuffer(examiner, index, finding);
-    const uint64_t period = examiner.config.PeriodNs();
     finding.cause =
         Say("The session was written into a file every {}, and the buffer was full before.",
-            Time("file_write_period_ns", period));
+            period_text);
     const std::optional<Reach> reach =
-        examiner.HasLengthOfPeriod() ? ReachByRate(stats, *examiner.session()) : std::nullopt;
-    if (!reach || reach->ns >= period) {
-      if (reach)
-        finding.cause +=
-            Say(" At the session's mean rate the ring holds {}: the data came in bursts, or the "
-                "service read the buffer less often.",
-                Time("reach_ns", reach->ns));
-      if (const auto& hole = examiner.facts.hole;
-          hole && examiner.session() && hole->span.first_ns >= examiner.session()->first_ns)
-        finding.what += Say(" No event is left {}.", SpanText(examiner, hole->span));
-      // A read takes at most one buffer of data, so what was not overwritten shows the least number
-      // of reads.
-      const uint64_t left = all - std::min(all, overwritten);
-      const uint64_t reads = 1 + left / (stats.buffer_size + 1);
-      return AddLargerBuffer(examiner, index, std::max(stats.buffer_size * 2, all / reads),
-                             "was full before it was read; to be tried", finding);
+        examiner.HasLengthOfPeriod() ? ReachByRate(stats, *examiner.session) : std::nullopt;
+    if (reach && reach->ns < period) {
+      // Holds all data between two reads, and as much again for bursts.
+      const double share = static_cast<double>(period) / static_cast<double>(reach->ns);
+      return AddLargerBuffer(
+          examiner, index,
+          static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
+          "twice what is written between two reads",
+          examiner.Add(
+              "buffer.short_reach",
+              Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
+                  Time("reach_ns", reach->ns), period_text),
+              {.where = BufferName(examiner.config, index),
+               .proof = "Bytes written over the session's length, and the buffer's size.",
+               .weight = overwritten}));
     }
-    // Holds all data between two reads, and as much again for bursts.
-    const double share = static_cast<double>(period) / static_cast<double>(reach->ns);
-    AddLargerBuffer(
-        examiner, index, static_cast<uint64_t>(2 * share * static_cast<double>(stats.buffer_size)),
-        "twice what is written between two reads",
-        examiner.Add(
-            "buffer.short_reach",
-            Say("The ring holds the last {} at the session's mean rate; it is read every {}.",
-                Time("reach_ns", reach->ns), Time("file_write_period_ns", period)),
-            {.where = BufferName(examiner.config, index),
-             .proof = "Bytes written over the session's length, and the buffer's size.",
-             .weight = overwritten}));
-    return;
+    if (reach)
+      finding.cause +=
+          Say(" At the session's mean rate the ring holds {}: the data came in bursts, or the "
+              "service read the buffer less often.",
+              Time("reach_ns", reach->ns));
+    if (const auto& hole = examiner.facts.hole;
+        hole && examiner.session && hole->span.first_ns >= examiner.session->first_ns)
+      finding.what += Say(" No event is left {}.", SpanText(examiner, hole->span));
+    // A read takes at most one buffer of data, so what is left shows the least number of reads.
+    const uint64_t reads = 1 + (all - std::min(all, overwritten)) / (stats.buffer_size + 1);
+    return AddLargerBuffer(examiner, index, std::max(stats.buffer_size * 2, all / reads),
+                           "was full before it was read; to be tried", finding);
   }
-  // A ring that nobody reads during the session keeps the newest data: that is what it is for.
-  if (!examiner.config.IsStreamed()) finding.harm = Harm::kInfo;
   finding.cause =
       examiner.config.IsStreamed()
           ? Say("The session was shorter than its file_write_period_ms ({}): the ring was read "
                 "once, at the end.",
-                Time("file_write_period_ns", examiner.config.PeriodNs()))
+                period_text)
           : "A ring keeps the newest data, and the session wrote more than it holds.";
   if (const auto reach = ReachOf(examiner, index))
     finding.cause +=
         Say(" The data that is left begins {}{}.", reach->is_estimate ? "at about " : "at ",
             TimeOf(examiner, "left_since_ns",
-                   examiner.session()->last_ns - static_cast<int64_t>(reach->ns)));
+                   examiner.session->last_ns - static_cast<int64_t>(reach->ns)));
   const bool is_replayed = ReplayedOf(examiner, index) != nullptr;
   if (!examiner.has_config() && !is_replayed) return;
   finding.remedy = is_replayed ? "To keep the whole session, use a larger buffer, or write it into "
@@ -139,43 +126,42 @@ void ExamineDiscarded(Examiner& examiner, size_t index, const TraceBuffer& buffe
   const BufferStats& stats = buffer.stats;
   if (stats.chunks_discarded == 0) return;
   const uint64_t chunks = stats.chunks_written + stats.chunks_discarded;
+  const Sentence refused = Say("{} of {} ({})", Number("chunks_discarded", stats.chunks_discarded),
+                               Number("chunks", chunks, "chunk"),
+                               Share("share_discarded", stats.chunks_discarded, chunks));
   const bool knows_policy = examiner.has_config() || ReplayedOf(examiner, index) != nullptr;
   if (!IsDiscarding(examiner, index) && (knows_policy || stats.chunks_overwritten > 0)) {
-    Finding& finding = examiner.Add(
-        "buffer.late_chunks",
-        Say("The buffer refused {} of {} ({}): they came late, or twice.",
-            Number("chunks_discarded", stats.chunks_discarded), Number("chunks", chunks, "chunk"),
-            Share("share_discarded", stats.chunks_discarded, chunks)),
-        {.where = BufferName(examiner.config, index),
-         .cause = "A ring refuses a chunk when a later one of its sequence was read or overwritten "
-                  "already.",
-         .proof = "chunks_discarded of the buffer's statistics, and its fill_policy.",
-         .weight = stats.chunks_discarded});
-    RefuteLargerBuffer(examiner, index, finding);
+    RefuteLargerBuffer(
+        examiner, index,
+        examiner.Add("buffer.late_chunks",
+                     Say("The buffer refused {}: they came late, or twice.", refused),
+                     {.where = BufferName(examiner.config, index),
+                      .cause = "A ring refuses a chunk when a later one of its sequence was read "
+                               "or overwritten already.",
+                      .proof = "chunks_discarded of the buffer's statistics, and its fill_policy.",
+                      .weight = stats.chunks_discarded}));
     return;
   }
+  const std::optional<TimeSpan>&span = buffer.span, &session = examiner.session;
   Finding& finding = examiner.Add(
       "buffer.discarded", Say("The buffer of {} was full", Size("buffer_bytes", stats.buffer_size)),
       {.where = BufferName(examiner.config, index),
-       .cause = Say("{} of {} ({}) came when the buffer was full.",
-                    Number("chunks_discarded", stats.chunks_discarded),
-                    Number("chunks", chunks, "chunk"),
-                    Share("share_discarded", stats.chunks_discarded, chunks)),
+       .cause = Say("{} came when the buffer was full.", refused),
        .proof = "chunks_discarded of the buffer's statistics.",
        .weight = stats.chunks_discarded});
-  if (IsInSession(examiner, buffer.span)) {
+  // Packets without a clock snapshot may have another clock than the log's records.
+  if (span && session && span->last_ns >= session->first_ns && span->last_ns <= session->last_ns) {
     finding.what += Say(": nothing was recorded after {}",
-                        TimeOf(examiner, "recorded_until_ns", buffer.span->last_ns));
-    if (buffer.span->last_ns < examiner.session()->last_ns)
-      finding.what +=
-          Say(", up to the end at {}", TimeOf(examiner, "end_ns", examiner.session()->last_ns));
+                        TimeOf(examiner, "recorded_until_ns", span->last_ns));
+    if (span->last_ns < session->last_ns)
+      finding.what += Say(", up to the end at {}", TimeOf(examiner, "end_ns", session->last_ns));
     finding.what += ".";
   } else {
     finding.what += ", and discarded what came later.";
   }
   if (examiner.config.IsStreamed() && !examiner.is_of_log())
     return finding.changes.push_back({fmt::format("buffers[{}].fill_policy", index), "RING_BUFFER",
-                                      "a discarding buffer seals itself", false});
+                                      "a discarding buffer seals itself"});
   const uint64_t mean =
       stats.chunks_written == 0 ? 4096 : stats.bytes_written / stats.chunks_written;
   AddLargerBuffer(examiner, index, stats.bytes_written + mean * stats.chunks_discarded,
@@ -194,9 +180,9 @@ uint64_t FullMemoryOf(const TraceSequence& sequence) {
 /// @return false: it is not known, or there are several
 bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
   constexpr uint64_t kProbesHintKb = 2048, kDefaultKb = 256, kLargestKb = 32'768;
-  constexpr uint64_t kShare = 2;  // of a second
+  constexpr uint64_t kShare = 2;               // of a second
+  std::map<std::string_view, uint64_t> bytes;  // in the trace, by producer
   std::string_view producer;
-  uint64_t bytes = 0;
   bool has_ftrace = false;
   // V1 buffers and older services do not mark the cause.
   const bool has_marks = std::ranges::any_of(
@@ -205,25 +191,21 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
     const std::string source = SourceOf(sequence, examiner.config);
     const KnownSource* const known = FindKnownSource(source);
     const std::string_view own = known == nullptr ? "" : known->producer;
+    bytes[own] += sequence.all.bytes;
     if (has_marks ? FullMemoryOf(sequence) > 0 : sequence.losses.sequence_packet_loss > 0) {
       if (own.empty() || (!producer.empty() && own != producer)) return false;
       producer = own;
     }
     has_ftrace |= source == kFtraceSource;
   }
-  for (const TraceSequence& sequence : examiner.facts.sequences)
-    if (const KnownSource* const known = FindKnownSource(SourceOf(sequence, examiner.config));
-        known != nullptr && known->producer == producer)
-      bytes += sequence.all.bytes;
-  if (producer.empty() || !examiner.has_config() || !examiner.session()) return false;
-  const auto& entries = examiner.config.producers;
-  const auto entry = std::ranges::find(entries, producer, &ConfiguredProducer::name);
+  if (producer.empty() || !examiner.has_config() || !examiner.session) return false;
+  const auto* const entry = FindBy(examiner.config.producers, producer, &ConfiguredProducer::name);
   const uint64_t now_kb =
       std::max(producer == "perfetto.traced_probes" ? kProbesHintKb : kDefaultKb,
-               entry == entries.end() ? 0 : entry->shm_size_kb);
+               entry == nullptr ? 0 : entry->shm_size_kb);
   const auto ms =
-      static_cast<uint64_t>(std::max<int64_t>(examiner.session()->length_ns(), 1)) / 1'000'000;
-  const uint64_t kb_per_s = bytes / kKiB * 1000 / std::max<uint64_t>(ms, 1);
+      static_cast<uint64_t>(std::max<int64_t>(examiner.session->length_ns(), 1)) / 1'000'000;
+  const uint64_t kb_per_s = bytes[producer] / kKiB * 1000 / std::max<uint64_t>(ms, 1);
   const uint64_t size_kb =
       std::min(kLargestKb, std::bit_ceil(std::max(2 * now_kb, kb_per_s / kShare)));
   finding.remedy =
@@ -231,7 +213,7 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
           "what it writes in half a second{}.",
           producer, Number("kib_per_s", kb_per_s),
           has_ftrace ? "; or a shorter drain_period_ms, so that it writes less at once" : "");
-  size_t count = entries.size();
+  size_t count = examiner.config.producers.size();
   for (ConfigChange& change : SharedMemoryChanges(examiner.config, std::string(producer), size_kb,
                                                   "its shared memory was full", count)) {
     if (change.reason.empty()) change.reason = "whose shared memory was full";
@@ -242,12 +224,19 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
 
 uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
 
-/// Packets that are missing from some sequences.
-/// @param buffer of these sequences; nullopt if it is not in the statistics
-void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const LossCounts& losses,
-                   const std::vector<const TraceSequence*>& sequences, Sentence where) {
-  if (!sequences.empty()) {
-    const TraceSequence* const worst = *std::ranges::max_element(sequences, {}, PlacesOf);
+/// What is missing from the sequences of a buffer.
+struct BufferLosses {
+  LossCounts losses;
+  std::vector<const TraceSequence*> sequences;
+};
+constexpr uint32_t kNotKnown = UINT32_MAX;  // a buffer that is not in the statistics
+
+void AddPacketLoss(Examiner& examiner, uint32_t buffer, const BufferLosses& lossy) {
+  const uint64_t places = lossy.losses.sequence_packet_loss;
+  Sentence where = buffer == kNotKnown ? "sequences whose buffer is not in the statistics"
+                                       : BufferName(examiner.config, buffer);
+  if (!lossy.sequences.empty()) {
+    const TraceSequence* const worst = *std::ranges::max_element(lossy.sequences, {}, PlacesOf);
     where += Say("; most often {}, {}", SequenceName(examiner, *worst),
                  Number("most_places", PlacesOf(worst), "time"));
     if (!worst->holes.empty())
@@ -256,43 +245,40 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
                    TimeOf(examiner, "first_hole_to_ns", worst->holes.front().span.last_ns));
   }
   Sentence proof = "previous_packet_dropped of these packets, as trace processor counts them.";
-  const auto cut_starts = std::ranges::count_if(
-      examiner.facts.sequences,
-      [&](const TraceSequence& one) { return one.lost_beginning() && one.buffer == buffer; });
+  const auto cut_starts = static_cast<uint64_t>(
+      std::ranges::count_if(examiner.facts.sequences, [&](const TraceSequence& one) {
+        return one.lost_beginning() && one.buffer.value_or(kNotKnown) == buffer;
+      }));
   if (cut_starts > 0)
-    proof +=
-        Say(" It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
-            Number("first_packets", static_cast<uint64_t>(cut_starts)), cut_starts == 1 ? "s" : "");
+    proof += Say(" It leaves out the first packet of a sequence: {} of those report{} a loss, too.",
+                 Number("first_packets", cut_starts), cut_starts == 1 ? "s" : "");
   Sentence causes;  // by the loss bits
   for (size_t i = 0; i < kLossBitNames.size(); ++i)
-    if (losses.by_bit[i] > 0)
+    if (const uint64_t times = lossy.losses.by_bit[i]; times > 0)
       causes += Say("{}{} ({}x)", causes.empty() ? "By the trace: " : ", ", kLossBitNames[i].words,
-                    Number(kLossBitNames[i].name, losses.by_bit[i]));
-  const bool is_full_memory =
-      losses.by_bit.back() > 0 && losses.by_bit.back() >= losses.sequence_packet_loss;
+                    Number(kLossBitNames[i].name, times));
+  const uint64_t of_full_memory = lossy.losses.by_bit.back();
   // V1 buffers forget a writer all of whose chunks were read and overwritten, and flag its next
   // one.
   const bool is_forgotten =
       causes.empty() && examiner.config.write_into_file && LostNothing(examiner);
   Finding& finding = examiner.Add(
       "buffer.packet_loss",
-      Say("Packets are missing at {} in the trace, of {}.",
-          Number("places", losses.sequence_packet_loss, "place"),
-          Number("sequences", sequences.size(), "sequence")),
+      Say("Packets are missing at {} in the trace, of {}.", Number("places", places, "place"),
+          Number("sequences", lossy.sequences.size(), "sequence")),
       {.where = std::move(where),
        .cause = causes.empty() ? "Not in the trace: services before v57 and V1 buffers do not "
                                  "report it."
                                : Say("{}.", causes),
        .proof = std::move(proof),
-       .weight = losses.sequence_packet_loss});
-  if (buffer) RefuteLargerBuffer(examiner, *buffer, finding);
-  if (is_full_memory && !AddSharedMemory(examiner, finding))
+       .weight = places});
+  RefuteLargerBuffer(examiner, buffer, finding);
+  if (of_full_memory > 0 && of_full_memory >= places && !AddSharedMemory(examiner, finding))
     finding.remedy = RuleOf("buffer.writer_loss").remedy;
   if (!is_forgotten) return;
   finding.harm = Harm::kWarning;
-  finding.what =
-      Say("{} {} marked as a loss, but the buffer lost nothing.",
-          Number("places", losses.sequence_packet_loss, "place"), Is(losses.sequence_packet_loss));
+  finding.what = Say("{} {} marked as a loss, but the buffer lost nothing.",
+                     Number("places", places, "place"), Is(places));
   finding.cause =
       "A V1 buffer forgets a writer whose chunks were all read and overwritten, and marks its next "
       "packet. Trace processor counts that, and takes the writer's state as lost.";
@@ -305,29 +291,21 @@ void AddPacketLoss(Examiner& examiner, std::optional<uint32_t> buffer, const Los
 /// not list.
 void ExaminePacketLoss(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  struct Lossy {
-    LossCounts losses;
-    std::vector<const TraceSequence*> sequences;
-  };
-  constexpr uint32_t kNotKnown = UINT32_MAX;
-  std::map<uint32_t, Lossy> buffers;  // by index
+  std::map<uint32_t, BufferLosses> buffers;  // by index
   for (size_t i = 0; i < facts.buffers.size(); ++i)
     if (facts.buffers[i].has_losses)
       buffers[static_cast<uint32_t>(i)].losses = facts.buffers[i].losses;
   for (const TraceSequence& sequence : facts.sequences) {
     if (PlacesOf(&sequence) == 0) continue;
     const uint32_t index = sequence.buffer.value_or(kNotKnown);
-    buffers[index].sequences.push_back(&sequence);
+    BufferLosses& lossy = buffers[index];
+    lossy.sequences.push_back(&sequence);
     const bool is_counted = sequence.is_listed && sequence.machine == 0 &&
                             index < facts.buffers.size() && facts.buffers[index].has_losses;
-    if (!is_counted) buffers[index].losses += sequence.losses;
+    if (!is_counted) lossy.losses += sequence.losses;
   }
   for (const auto& [index, lossy] : buffers)
-    if (lossy.losses.sequence_packet_loss > 0)
-      AddPacketLoss(examiner, index == kNotKnown ? std::nullopt : std::optional(index),
-                    lossy.losses, lossy.sequences,
-                    index == kNotKnown ? "sequences whose buffer is not in the statistics"
-                                       : BufferName(examiner.config, index));
+    if (lossy.losses.sequence_packet_loss > 0) AddPacketLoss(examiner, index, lossy);
 }
 
 /// Writers whose shared memory was full, where no counter of the buffer reports it.

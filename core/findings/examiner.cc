@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
@@ -15,7 +14,7 @@ Examiner::Examiner(const TraceFacts& trace, const ReplayFacts* replayed)
     : facts(trace),
       replay(replayed),
       config(ReadTraceConfigFacts(trace.config ? wire::AsBytes(*trace.config) : Bytes())),
-      session_(replayed != nullptr && replayed->session ? replayed->session : SessionOf(trace)) {}
+      session(replayed != nullptr && replayed->session ? replayed->session : SessionOf(trace)) {}
 
 std::optional<TimeSpan> SessionOf(const TraceFacts& facts) {
   // Of services before their events there are only clock snapshots, which are never overwritten.
@@ -35,7 +34,7 @@ std::optional<TimeSpan> SessionOf(const TraceFacts& facts) {
 
 bool Examiner::IsStreamed() const {
   if (!config.IsStreamed()) return false;
-  if (!session() || HasLengthOfPeriod()) return true;
+  if (!session || HasLengthOfPeriod()) return true;
   // The length is an estimate: what a single read takes fits into the buffer.
   return std::ranges::any_of(facts.buffers, [](const TraceBuffer& buffer) {
     return buffer.stats.bytes_read > buffer.stats.buffer_size;
@@ -43,7 +42,7 @@ bool Examiner::IsStreamed() const {
 }
 
 bool Examiner::HasLengthOfPeriod() const {
-  return session() && static_cast<uint64_t>(session()->length_ns()) >= config.PeriodNs();
+  return session && static_cast<uint64_t>(session->length_ns()) >= config.PeriodNs();
 }
 
 Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
@@ -54,9 +53,9 @@ Finding& Examiner::Add(const char* id, Sentence what, Finding parts) {
   return findings.emplace_back(std::move(parts));
 }
 
-bool Examiner::HasFound(std::string_view rule) const {
-  return std::ranges::any_of(findings,
-                             [&](const Finding& finding) { return finding.rule->id == rule; });
+std::string FirstOf(const std::vector<std::string>& names, size_t most) {
+  const auto last = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most));
+  return Joined({names.begin(), last}) + (names.size() > most ? ", ..." : "");
 }
 
 Figures Finding::figures() const {
@@ -80,10 +79,9 @@ std::string BufferName(const TraceConfigFacts& config, size_t index) {
 SequenceStages TitleOf(const TraceFacts& facts, const TraceConfigFacts& config,
                        const TraceSequence& sequence) {
   const int32_t pid = sequence.own_pid.value_or(sequence.pid.value_or(0));
-  const auto process = facts.process_names.find(pid);
+  const std::string* const process = FindIn(facts.process_names, pid);
   SequenceStages title;
-  title.process = {process == facts.process_names.end() ? "" : Printable(process->second), pid,
-                   sequence.machine};
+  title.process = {process == nullptr ? "" : Printable(*process), pid, sequence.machine};
   title.thread = Printable(sequence.thread_name);
   title.id = sequence.id;
   title.track = sequence.track;
@@ -97,7 +95,7 @@ std::string SequenceName(const Examiner& examiner, const TraceSequence& sequence
 }
 
 Sentence TimeOf(const Examiner& examiner, const char* name, int64_t ns) {
-  return Time(name, ns - (examiner.session() ? examiner.session()->first_ns : 0));
+  return Time(name, ns - (examiner.session ? examiner.session->first_ns : 0));
 }
 
 Sentence SpanText(const Examiner& examiner, const TimeSpan& span) {
@@ -111,31 +109,22 @@ std::optional<Reach> ReachOf(const Examiner& examiner, size_t index) {
     const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
     return replayed == nullptr ? std::nullopt : replayed->reach;
   }
-  if (!examiner.session() || examiner.IsStreamed()) return std::nullopt;
-  return ReachOf(examiner.facts, index, *examiner.session());
+  if (!examiner.session || examiner.IsStreamed()) return std::nullopt;
+  return ReachOf(examiner.facts, index, *examiner.session);
 }
 
-namespace {
-
-/// The time of the data in a ring that overwrote unread data; of one that is read for a file,
-/// between two reads, by the mean rate.
-std::optional<Reach> HeldOf(const Examiner& examiner, size_t index) {
-  const BufferStats& stats = examiner.facts.buffers[index].stats;
-  if (!examiner.is_of_log() && examiner.IsStreamed())
-    return examiner.HasLengthOfPeriod() && stats.chunks_overwritten > 0
-               ? ReachByRate(stats, *examiner.session())
-               : std::nullopt;
-  return ReachOf(examiner, index);
-}
-
-}  // namespace
-
-std::optional<Reach> ShortestReach(const Examiner& examiner) {
-  std::optional<Reach> shortest;
-  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i)
-    if (const auto reach = HeldOf(examiner, i);
-        reach && (!shortest || reach->held_ns() < shortest->held_ns()))
-      shortest = reach;
+std::optional<uint64_t> ShortestHeldNs(const Examiner& examiner) {
+  const bool is_streamed = !examiner.is_of_log() && examiner.IsStreamed();
+  std::optional<uint64_t> shortest;
+  for (size_t i = 0; i < examiner.facts.buffers.size(); ++i) {
+    const BufferStats& stats = examiner.facts.buffers[i].stats;
+    const std::optional<Reach> reach =
+        !is_streamed ? ReachOf(examiner, i)
+        : examiner.HasLengthOfPeriod() && stats.chunks_overwritten > 0
+            ? ReachByRate(stats, *examiner.session)
+            : std::nullopt;
+    if (reach) shortest = std::min(shortest.value_or(UINT64_MAX), reach->held_ns());
+  }
   return shortest;
 }
 
@@ -154,19 +143,18 @@ bool SizesKeepAll(const Examiner& examiner) {
   return is_ring;
 }
 
-bool AddClearPeriod(const Examiner& examiner, std::optional<Reach> reach, Finding& finding) {
-  const ClearPeriod period =
-      ClearPeriodFor(reach ? std::optional(reach->held_ns()) : std::nullopt, examiner.config);
+bool AddClearPeriod(const Examiner& examiner, std::optional<uint64_t> held_ns, Finding& finding) {
+  const ClearPeriod period = ClearPeriodFor(held_ns, examiner.config);
   if (period.ms == 0) {
     finding.remedy = Say(
         "A larger buffer: the present one holds only the last {}, too little even if the state is "
         "repeated.",
-        Time("reach_ns", reach->held_ns()));
+        Time("reach_ns", held_ns.value_or(0)));
     return false;
   }
   if (period.reason.empty()) return true;
   AddFigures(finding.remedy.figures, period.reason);
-  finding.changes.push_back({.path = "incremental_state_config.clear_period_ms",
+  finding.changes.push_back({.path = kClearPeriodPath,
                              .value = std::to_string(period.ms),
                              .reason = period.reason.text,
                              .is_estimate = true,

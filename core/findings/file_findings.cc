@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
@@ -43,26 +41,23 @@ int64_t MissingEndOf(const TraceFacts& facts) {
 
 void AddFull(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  const uint64_t largest = examiner.config.max_file_size_bytes;
   uint64_t wanted = WantedLengthOf(examiner);
-  if (wanted == 0 && examiner.session())  // as the service's events show it
-    wanted = static_cast<uint64_t>(examiner.session()->length_ns());
-  const int64_t held_ns = facts.all.span && examiner.session()
-                              ? facts.all.span->last_ns - examiner.session()->first_ns
-                              : 0;
-  Finding& finding =
-      examiner.Add("trace.file_full",
-                   Say("The file reached max_file_size_bytes{}{}: what followed is missing.",
-                       held_ns > 0 ? Say(" after {}", Time("held_ns", held_ns)) : Sentence(),
-                       held_ns > 0 && wanted > static_cast<uint64_t>(held_ns)
-                           ? Say(" of {}", Time("wanted_ns", wanted))
-                           : Sentence()),
-                   {.cause = Say("The next packet would have made the file larger than {}.",
-                                 Number("max_file_size_bytes", largest, "byte")),
-                    .proof = Say("The file has {}, and does not end with the service's statistics.",
-                                 Number("file_bytes", facts.file_bytes, "byte")),
-                    .weight = UINT64_MAX});
-  if (held_ns <= 0 || wanted <= static_cast<uint64_t>(held_ns)) return;
+  if (wanted == 0 && examiner.session)  // as the service's events show it
+    wanted = static_cast<uint64_t>(examiner.session->length_ns());
+  const int64_t held_ns =
+      facts.all.span && examiner.session ? facts.all.span->last_ns - examiner.session->first_ns : 0;
+  const bool is_short = held_ns > 0 && wanted > static_cast<uint64_t>(held_ns);
+  Finding& finding = examiner.Add(
+      "trace.file_full",
+      Say("The file reached max_file_size_bytes{}{}: what followed is missing.",
+          held_ns > 0 ? Say(" after {}", Time("held_ns", held_ns)) : "",
+          is_short ? Say(" of {}", Time("wanted_ns", wanted)) : ""),
+      {.cause = Say("The next packet would have made the file larger than {}.",
+                    Number("max_file_size_bytes", examiner.config.max_file_size_bytes, "byte")),
+       .proof = Say("The file has {}, and does not end with the service's statistics.",
+                    Number("file_bytes", facts.file_bytes, "byte")),
+       .weight = UINT64_MAX});
+  if (!is_short) return;
   // An eighth more than at the rate so far, in whole MiB.
   constexpr double kReserve = 9.0 / 8, kMiB = 1 << 20;
   const double bytes = static_cast<double>(facts.file_bytes) * static_cast<double>(wanted) /
@@ -75,32 +70,27 @@ void AddFull(Examiner& examiner) {
 void AddCutOff(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   const int64_t missing_ns = MissingEndOf(facts);
-  const Sentence proof = facts.is_cut_off
-                             ? Say("The last packet is not whole, after {}.",
-                                   Number("packets", facts.all.packets, "packet"))
-                             : Sentence("The service's statistics, which come last, are missing.");
-  if (missing_ns > 0 && !examiner.config.IsStreamed()) {
-    examiner.Add(
-        "trace.cut_off",
-        Say("The file is cut off: {} of {} are in it, {} are missing at its end.",
-            Time("held_ns", facts.all.span->length_ns()),
-            Time("session_ns", facts.lifetime->length_ns()), Time("missing_ns", missing_ns)),
-        {.cause = "It was copied before all of it was written, or was cut.", .proof = proof});
-    return;
-  }
+  const bool has_length = missing_ns > 0 && !examiner.config.IsStreamed();
+  const bool has_stats = !facts.is_cut_off && facts.stats_packets > 0 && !has_length;
   examiner.Add(
       "trace.cut_off",
-      Say("The file is cut off{}: what follows is missing.",
-          facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
-                         : Sentence()),
-      {.cause = facts.is_cut_off || facts.stats_packets == 0
-                    ? "It was cut, copied while it was still being written, or damaged as it was "
-                      "compressed."
-                    : "It was copied while it was still being written, or the service ended before "
-                      "the session did.",
-       .proof = facts.is_cut_off || facts.stats_packets == 0
-                    ? proof
-                    : "The service's event at the session's end, tracing_disabled, is missing."});
+      has_length
+          ? Say("The file is cut off: {} of {} are in it, {} are missing at its end.",
+                Time("held_ns", facts.all.span->length_ns()),
+                Time("session_ns", facts.lifetime->length_ns()), Time("missing_ns", missing_ns))
+          : Say("The file is cut off{}: what follows is missing.",
+                facts.all.span ? Say(" at {}", TimeOf(examiner, "cut_ns", facts.all.span->last_ns))
+                               : ""),
+      {.cause = has_length  ? "It was copied before all of it was written, or was cut."
+                : has_stats ? "It was copied while it was still being written, or the service "
+                              "ended before the session did."
+                            : "It was cut, copied while it was still being written, or damaged as "
+                              "it was compressed.",
+       .proof = has_stats
+                    ? "The service's event at the session's end, tracing_disabled, is missing."
+                : facts.is_cut_off ? Say("The last packet is not whole, after {}.",
+                                         Number("packets", facts.all.packets, "packet"))
+                                   : "The service's statistics, which come last, are missing."});
 }
 
 /// Packets after the statistics with which the service ends a file.
@@ -127,8 +117,7 @@ void AddAfterStats(Examiner& examiner, uint64_t packets) {
 bool HasSource(const Examiner& examiner, std::initializer_list<std::string_view> names,
                bool is_listed) {
   return std::ranges::any_of(examiner.sources, [&](const SourceAccount& source) {
-    return source.amount.packets > 0 &&
-           (std::ranges::find(names, source.name) != names.end()) == is_listed;
+    return source.amount.packets > 0 && Contains(names, source.name) == is_listed;
   });
 }
 
@@ -138,9 +127,9 @@ void ExamineLength(Examiner& examiner) {
   const auto wanted_ns = static_cast<int64_t>(WantedLengthOf(examiner));
   const bool is_full = std::ranges::any_of(
       facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
-  if (wanted_ns == 0 || !examiner.session() || !facts.all.span || examiner.is_of_log() || is_full)
+  if (wanted_ns == 0 || !examiner.session || !facts.all.span || examiner.is_of_log() || is_full)
     return;
-  const int64_t start_ns = examiner.session()->first_ns;
+  const int64_t start_ns = examiner.session->first_ns;
   const bool has_end = facts.lifetime && facts.lifetime->length_ns() > 0;
   const int64_t ended_ns = has_end ? facts.lifetime->last_ns - start_ns : 0;
   const int64_t events_ns = facts.all.span->last_ns - start_ns;
@@ -154,41 +143,34 @@ void ExamineLength(Examiner& examiner) {
                                   "android.packages_list", "linux.system_info"},
                                  /*is_listed=*/false))
     return;
-  Sentence cause;
-  if (!facts.triggers.empty())
-    cause = Say("The trigger '{}' ended it.", Printable(facts.triggers.front()));
-  else if (facts.is_clone)
-    cause = "It is a clone, which was made before the session ended.";
-  else if (has_stopped)
-    cause = "The service stopped it then: its consumer asked for that, or went away.";
-  else if (has_end)
-    cause = "The session continued, but its data sources wrote no event any more.";
-  else
-    cause =
-        "It was stopped, or its data sources stopped writing: no event of the service shows "
-        "which.";
   const bool is_meant = !facts.triggers.empty() || facts.is_clone;
   const bool is_steady =
       HasSource(examiner, {kFtraceSource, "linux.sys_stats", "linux.perf"}, /*is_listed=*/true);
-  Finding& finding = examiner.Add(
+  // Sessions are stopped by hand, by triggers and for clones; and events may be rare.
+  constexpr uint64_t kFewEvents = 30;
+  examiner.Add(
       "trace.short",
       ends_early
           ? Say("The events end at {}, and the session {} {}.", Time("last_event_ns", events_ns),
                 has_end ? "at" : "was to last", Time("ended_ns", has_end ? ended_ns : wanted_ns))
           : Say("The session ended after {} of the {} that its config asks for.",
                 Time("ended_ns", ended_ns), Time("wanted_ns", wanted_ns)),
-      {.cause = std::move(cause),
+      {.harm = InfoIf(is_meant || !ends_early || !has_end || (!has_stopped && !is_steady) ||
+                      facts.events < kFewEvents),
+       .cause = !facts.triggers.empty()
+                    ? Say("The trigger '{}' ended it.", Printable(facts.triggers.front()))
+                : facts.is_clone ? "It is a clone, which was made before the session ended."
+                : has_stopped
+                    ? "The service stopped it then: its consumer asked for that, or went away."
+                : has_end ? "The session continued, but its data sources wrote no event any more."
+                          : "It was stopped, or its data sources stopped writing: no event of the "
+                            "service shows which.",
        .proof = "duration_ms of the config, the service's events, and the times of the events.",
        .remedy = has_end && !has_stopped
                      ? "Look at the data sources: whether their producers ended, "
                        "or nothing happened any more that they record."
                      : "",
        .weight = ends_early && !is_meant ? 1u : 0u});
-  // Sessions are stopped by hand, by triggers and for clones; and events may be rare.
-  constexpr uint64_t kFewEvents = 30;
-  if (is_meant || !ends_early || !has_end || (!has_stopped && !is_steady) ||
-      facts.events < kFewEvents)
-    finding.harm = Harm::kInfo;
 }
 
 /// A session whose data sources began to write late.
@@ -270,17 +252,17 @@ void ExamineEnd(Examiner& examiner) {
 void ExamineDamage(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   if (facts.error_count > 0)
-    examiner.Add("trace.corrupt",
-                 Say("{} in the file {} damaged{}{}.", Number("places", facts.error_count, "place"),
-                     Is(facts.error_count), facts.error_count == 1 ? ": " : "",
-                     facts.error_count == 1 ? facts.errors.front().what : ""),
-                 {.where = Say("offset {}: {}", Number("offset", facts.errors.front().offset),
-                               facts.errors.front().what),
-                  .proof = "Trace processor refuses to import the file after the first of them.",
-                  .weight = facts.error_count});
+    examiner.Add(
+        "trace.corrupt",
+        Say("{} in the file {} damaged{}.", Number("places", facts.error_count, "place"),
+            Is(facts.error_count), facts.error_count == 1 ? ": " + facts.errors.front().what : ""),
+        {.where = Say("offset {}: {}", Number("offset", facts.errors.front().offset),
+                      facts.errors.front().what),
+         .proof = "Trace processor refuses to import the file after the first of them.",
+         .weight = facts.error_count});
   else if (examiner.is_of_log() ? facts.data_packets > 0 : facts.all.packets > 0)
-    examiner.Well(examiner.is_of_log() ? "All packets of the replay can be read."
-                                       : "All packets of the file can be read.");
+    examiner.Well(fmt::format("All packets of the {} can be read.",
+                              examiner.is_of_log() ? "replay" : "file"));
 }
 
 void ExamineSessions(Examiner& examiner) {
@@ -369,23 +351,18 @@ void ExamineEmpty(Examiner& examiner) {
             Number("producers_connected", facts.service.producers_connected, "producer"),
             Number("data_sources_registered", facts.service.data_sources_registered, "data source"),
             Number("data_sources_seen", facts.service.data_sources_seen));
-  std::vector<std::pair<std::string, Sentence>> groups;  // data sources with the same reason
-  for (const SourceAccount& source : examiner.sources) {
-    if (source.why.empty()) continue;
-    const auto same = std::ranges::find_if(
-        groups, [&](const auto& group) { return group.second.text == source.why.text; });
-    if (same == groups.end())
-      groups.emplace_back(Printable(source.name), source.why);
-    else
-      same->first += ", " + Printable(source.name);
-  }
   Sentence reasons;
-  for (const auto& [names, why] : groups) reasons += Say(" {}: {}", names, why);
-  if (!reasons.empty()) {
-    reasons.text.erase(0, 1);
-    finding.cause = reasons;
-    finding.remedy = examiner.sources.front().change;
+  std::set<std::string> given;
+  for (const SourceAccount& source : examiner.sources) {
+    if (source.why.empty() || !given.insert(source.why.text).second) continue;
+    std::vector<std::string> names;  // of the data sources with this reason
+    for (const SourceAccount& other : examiner.sources)
+      if (other.why.text == source.why.text) names.push_back(Printable(other.name));
+    reasons += Say("{}{}: {}", reasons.empty() ? "" : " ", Joined(names), source.why);
   }
+  if (reasons.empty()) return;
+  finding.cause = std::move(reasons);
+  finding.remedy = examiner.sources.front().change;
 }
 
 /// "com.game (track_event)": the data sources that the service waited for.
@@ -404,12 +381,9 @@ bool HasEvents(const TraceFacts& facts) {
   });
 }
 
-}  // namespace
-
 void ExamineFlushes(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
   const std::string slow = SlowText(facts.slow_to_flush);
-  const std::string late = slow.empty() ? "the producers that were late" : slow;
   const uint64_t failed = facts.service.flushes_failed, all = facts.service.flushes_requested;
   constexpr const char* kCause = "A producer was busy, blocked, or disconnected meanwhile.";
   if (failed > 0)
@@ -423,13 +397,13 @@ void ExamineFlushes(Examiner& examiner) {
          .cause = kCause,
          .proof = "flushes_failed of the service's statistics.",
          .remedy = Say("A longer flush_timeout_ms (it is {}); look at {}.",
-                       Number("flush_timeout_ms", examiner.config.flush_timeout_ms), late),
+                       Number("flush_timeout_ms", examiner.config.flush_timeout_ms),
+                       slow.empty() ? "the producers that were late" : slow),
          .weight = failed});
   if (facts.final_flushes_failed > 0)
     examiner.Add("flush.final_failed",
-                 slow.empty()
-                     ? Sentence("The last flush before the end was not acknowledged.")
-                     : Say("The last flush before the end was not acknowledged by {}.", slow),
+                 Say("The last flush before the end was not acknowledged{}{}.",
+                     slow.empty() ? "" : " by ", slow),
                  {.where = slow,
                   .cause = kCause,
                   .proof = "final_flush_outcome of the service's statistics.",
@@ -456,7 +430,10 @@ void ExamineFlushes(Examiner& examiner) {
                           "stops the session itself."));
 }
 
+}  // namespace
+
 void ExamineService(Examiner& examiner) {
+  ExamineFlushes(examiner);
   const ServiceStats& service = examiner.facts.service;
   const auto add = [&](const char* rule, const char* counter, uint64_t ServiceStats::*value,
                        const char* noun) {
@@ -466,10 +443,9 @@ void ExamineService(Examiner& examiner) {
     if (count == 0) return;
     examiner.Add(
         rule,
-        rise
-            ? Say("The service refused {}.", Number(counter, count, noun))
-            : Say("The service has refused {} since it was started.", Number(counter, count, noun)),
-        {.harm = rise ? Harm::kOk : Harm::kInfo,
+        Say("The service {} {}{}.", rise ? "refused" : "has refused", Number(counter, count, noun),
+            rise ? "" : " since it was started"),
+        {.harm = InfoIf(!rise),
          .cause = rise ? "The counter belongs to the service, so that other sessions may be the "
                          "cause."
                        : "The counter is of all sessions. A trace with one statistics packet does "

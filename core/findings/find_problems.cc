@@ -1,22 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"
 #include "core/trace/packet_view.h"
-#include "core/trace/stat_rows.h"
-#include "core/trace/trace_facts.h"
 
 // Packets of sequences that cannot be used, and sequences that are lost.
 
@@ -28,8 +20,7 @@ namespace {
 void AddRepetition(const Examiner& examiner, Finding& finding) {
   std::vector<ConfigChange> larger;
   for (const Finding& other : examiner.findings)
-    if (std::string_view rule = other.rule->id;
-        rule == "buffer.overwritten" || rule == "buffer.short_reach")
+    if (other.rule->id == "buffer.overwritten" || other.rule->id == "buffer.short_reach")
       larger.insert(larger.end(), other.changes.begin(), other.changes.end());
   if (SizesKeepAll(examiner)) {
     finding.changes = std::move(larger);
@@ -39,8 +30,8 @@ void AddRepetition(const Examiner& examiner, Finding& finding) {
                          : "A larger buffer keeps the state; or incremental_state_config { "
                            "clear_period_ms } makes the producers repeat it.";
     if (examiner.IsStreamed()) return;
-    AddClearPeriod(examiner, ShortestReach(examiner), finding);
-  } else if (!AddClearPeriod(examiner, ShortestReach(examiner), finding)) {
+    AddClearPeriod(examiner, ShortestHeldNs(examiner), finding);
+  } else if (!AddClearPeriod(examiner, ShortestHeldNs(examiner), finding)) {
     finding.changes = std::move(larger);
   }
 }
@@ -95,12 +86,10 @@ void ExamineState(Examiner& examiner) {
         " The config has no incremental_state_config: nothing makes producers repeat it.";
   AddRepetition(examiner, finding);
   // A ring lacks the state of what is older than its first repetition in it.
-  const bool is_repeated = std::ranges::none_of(finding.changes, [](const ConfigChange& change) {
-    return change.path.ends_with("clear_period_ms");
-  });
   constexpr uint64_t kFew = 5;
-  if (examiner.config.clear_period_ms.value_or(0) == 0 || !is_repeated || examiner.IsStreamed() ||
-      examiner.is_of_log() || skipped * kFew > needing)
+  if (examiner.config.clear_period_ms.value_or(0) == 0 || examiner.IsStreamed() ||
+      examiner.is_of_log() || skipped * kFew > needing ||
+      Contains(finding.changes, kClearPeriodPath, &ConfigChange::path))
     return;
   finding.harm = Harm::kInfo;
   finding.cause = "They are older than the first repetition of the state that the ring holds.";
@@ -110,17 +99,12 @@ void ExamineState(Examiner& examiner) {
 /// Sequences that the service lists and that have no packet.
 void ExamineSilent(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  // The statistics name writers of remote machines by ids that their packets do not have.
-  if (!facts.remotes.empty()) return;
-  uint64_t silent = 0;
   std::vector<std::string> ids;
-  constexpr size_t kMost = 8;
-  for (const TraceSequence& sequence : facts.sequences) {
-    if (!sequence.is_lost()) continue;
-    if (ids.size() < kMost) ids.push_back(std::to_string(sequence.id));
-    ++silent;
-  }
-  if (silent == 0 || !examiner.has_config() || facts.data_packets == 0) return;
+  for (const TraceSequence& sequence : facts.sequences)
+    if (sequence.is_lost()) ids.push_back(std::to_string(sequence.id));
+  // The statistics name writers of remote machines by ids that their packets do not have.
+  if (ids.empty() || !facts.remotes.empty() || !examiner.has_config() || facts.data_packets == 0)
+    return;
   const bool has_tree = std::ranges::any_of(facts.sequences, [](const TraceSequence& sequence) {
     return Contains(sequence.contents, proto::TracePacket::kProcessTree, &ContentAmount::content);
   });
@@ -128,19 +112,19 @@ void ExamineSilent(Examiner& examiner) {
       Contains(examiner.config.sources, "linux.process_stats", &ConfiguredSource::name);
   examiner.Add(
       "sequence.lost",
-      Say("{} ({}{}) had written into the buffers, and {} no packet in the trace{}.",
-          Number("sequences", silent, "sequence"), Joined(ids), silent > ids.size() ? ", ..." : "",
-          silent == 1 ? "has" : "have",
+      Say("{} ({}) had written into the buffers, and {} no packet in the trace{}.",
+          Number("sequences", ids.size(), "sequence"), FirstOf(ids), Has(ids.size()),
           wants_tree && !has_tree ? "; there is no process tree, so that processes have no names"
                                   : ""),
       {.cause = fmt::format("All that {} wrote was overwritten or lost before it was read.",
-                            silent == 1 ? "the sequence" : "these sequences"),
+                            ids.size() == 1 ? "the sequence" : "these sequences"),
        .proof = "trace_provenance or writer_stats list them.",
-       .weight = UINT64_MAX / 2 + silent});
+       .weight = UINT64_MAX / 2 + ids.size()});
 }
 
 /// Names that trace processor ignores, of writers that never set their state up.
 void ExamineIgnoredNames(Examiner& examiner) {
+  if (!examiner.facts.IsOfTool()) return;
   uint64_t nameless = 0;
   std::vector<std::string> names;
   for (const TraceSequence& sequence : examiner.facts.sequences) {
@@ -148,11 +132,11 @@ void ExamineIgnoredNames(Examiner& examiner) {
     nameless += sequence.nameless;
     if (names.size() < 3) names.push_back(SequenceName(examiner, sequence));
   }
-  if (nameless == 0 || !examiner.facts.IsOfTool()) return;
+  if (nameless == 0) return;
   examiner.Add("state.never_cleared",
                Say("{} {} no name: their sequence never sets SEQ_INCREMENTAL_STATE_CLEARED, so "
                    "that trace processor ignores its interned names.",
-                   Number("nameless", nameless, "event"), nameless == 1 ? "has" : "have"),
+                   Number("nameless", nameless, "event"), Has(nameless)),
                {.where = Joined(names),
                 .proof = "name_iid of the events, and sequence_flags of all packets.",
                 .weight = nameless});
@@ -164,21 +148,16 @@ auto Badness(const Finding& finding) {
   const std::string_view id = finding.rule->id;
   const bool is_cut = (id == "trace.cut_off" || id == "trace.file_full" || id == "trace.corrupt") &&
                       finding.harm > Harm::kInfo;
-  return std::tuple(is_cut, finding.harm, std::string_view(finding.rule->id).starts_with("log."),
-                    finding.weight);
+  return std::tuple(is_cut, finding.harm, id.starts_with("log."), finding.weight);
 }
 
 Problems Conclude(Examiner& examiner) {
   std::ranges::stable_sort(examiner.findings, std::ranges::greater(), Badness);
-  return {.findings = std::move(examiner.findings),
-          .well = std::move(examiner.well),
-          .unknown = std::move(examiner.unknown),
-          .figures = std::move(examiner.figures),
-          .sources = std::move(examiner.sources)};
+  return static_cast<Problems&&>(examiner);
 }
 
 /// Counters of trace processor that no other finding is about.
-void ExamineErrors(Examiner& examiner, const StatRows& rows) {
+void ExamineErrors(Examiner& examiner) {
   // Beginnings of names, and the rule that explains the counter if it found something; empty: the
   // service's own counters have rules of their own.
   constexpr std::pair<std::string_view, std::string_view> kExplained[] = {
@@ -193,40 +172,35 @@ void ExamineErrors(Examiner& examiner, const StatRows& rows) {
       {"perf_", "perf.lost"},
       {"heapprofd_", "heap.profile"},
       {"heap_graph_", "heap.dump"}};
-  struct Counted {
+  for (const bool is_harmless : {false, true}) {
     uint64_t sum = 0;
     Sentence counts;
-  };
-  Counted errors, harmless;
-  for (const StatRow& row : rows) {
-    const bool is_explained = std::ranges::any_of(kExplained, [&](const auto& known) {
-      return row.name.starts_with(known.first) &&
-             (known.second.empty() || examiner.HasFound(known.second));
-    });
-    const bool is_of_order =
-        row.name == std::string_view("trace_sorter_negative_timestamp_dropped");
-    const uint64_t value = row.value - (is_of_order ? examiner.facts.before_boot : 0);
-    if (row.severity == StatSeverity::kInfo || value == 0 || is_explained) continue;
-    auto& [sum, counts] = row.loses_nothing ? harmless : errors;
-    sum += value;
-    counts += Say("{}{} {}{}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, value),
-                  *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
-                  row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
+    for (const StatRow& row : examiner.counters) {
+      const bool is_explained = std::ranges::any_of(kExplained, [&](const auto& known) {
+        return row.name.starts_with(known.first) &&
+               (known.second.empty() || examiner.HasFound(known.second));
+      });
+      const bool is_of_order = row.name == "trace_sorter_negative_timestamp_dropped";
+      const uint64_t value = row.value - (is_of_order ? examiner.facts.before_boot : 0);
+      if (value == 0 || is_explained || row.loses_nothing != is_harmless) continue;
+      sum += value;
+      counts += Say("{}{} {}{}{}", counts.empty() ? "" : ", ", row.name, Number(row.name, value),
+                    *row.meaning == '\0' ? "" : fmt::format(" ({})", row.meaning),
+                    row.machine == 0 ? "" : fmt::format(" (machine {})", row.machine));
+    }
+    if (sum > 0)
+      examiner.Add(
+          "packet.errors",
+          Say("Trace processor counts {}{}: {}.",
+              Number(is_harmless ? "harmless" : "errors", sum, "error"),
+              is_harmless ? " by which nothing is missing" : "", counts),
+          {.harm = InfoIf(is_harmless),
+           .remedy = is_harmless                 ? "None is needed."
+                     : examiner.facts.IsOfTool() ? "Mend the tool that wrote these packets."
+                                                 : "",
+           .weight = sum});
   }
-  if (errors.sum > 0)
-    examiner.Add(
-        "packet.errors",
-        Say("Trace processor counts {}: {}.", Number("errors", errors.sum, "error"), errors.counts),
-        {.remedy = examiner.facts.IsOfTool() ? "Mend the tool that wrote these packets." : "",
-         .weight = errors.sum});
-  if (harmless.sum > 0)
-    examiner.Add("packet.errors",
-                 Say("Trace processor counts {} by which nothing is missing: {}.",
-                     Number("harmless", harmless.sum, "error"), harmless.counts),
-                 {.harm = Harm::kInfo, .remedy = "None is needed.", .weight = harmless.sum});
 }
-
-}  // namespace
 
 void ExamineSequences(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
@@ -239,13 +213,14 @@ void ExamineSequences(Examiner& examiner) {
                          Number("sequences_examined", facts.sequences.size())));
 }
 
+}  // namespace
+
 Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
   Examiner examiner(facts, replay);
   if (replay != nullptr) examiner.findings = replay->findings;
   for (const auto examine :
-       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineFlushes,
-        ExamineService, ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineRefusals,
-        ExamineIgnored, ExamineConfigSources, ExamineConfig})
+       {ExamineSources, ExamineFile, ExamineBuffers, ExamineSequences, ExamineService,
+        ExamineFtrace, ExamineProfilers, ExamineClocks, ExamineConfig})
     examine(examiner);
   // Nothing is concluded from what the cut took away.
   if (facts.is_cut_off)
@@ -254,22 +229,19 @@ Problems FindProblems(const TraceFacts& facts, const ReplayFacts* replay) {
       return id == "sequence.lost" || id == "source.silent" || id == "trace.no_stats" ||
              id == "trace.empty";
     });
-  StatRows rows = StatRowsOf(facts);
-  ExamineErrors(examiner, rows);
-  Problems findings = Conclude(examiner);
-  std::erase_if(rows, [](const StatRow& row) {
+  examiner.counters = StatRowsOf(facts);
+  std::erase_if(examiner.counters, [](const StatRow& row) {
     return row.severity == StatSeverity::kInfo || row.value == 0;
   });
-  findings.counters = std::move(rows);
-  return findings;
+  ExamineErrors(examiner);
+  return Conclude(examiner);
 }
 
 Problems FindProblemsOfConfig(Bytes config) {
   TraceFacts facts;
   facts.config = std::string(wire::AsText(config));
   Examiner examiner(facts);
-  for (const auto examine : {ExamineRefusals, ExamineIgnored, ExamineConfigSources, ExamineConfig})
-    examine(examiner);
+  ExamineConfig(examiner);
   std::vector<std::string> names;
   for (const ConfiguredSource& source : examiner.config.sources)
     if (FindKnownSource(source.name) == nullptr)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -35,13 +36,8 @@ enum class SourceState : uint8_t {
   kLost,            // its buffer lost data
   kSilent,          // nothing shows why
 };
-struct SourceStateRow {
-  SourceState value;
-  const char* name;
-  const char* text;  // in a table
-};
 template <>
-inline constexpr auto kEnumRows<SourceState> = EnumTable<SourceStateRow>({
+inline constexpr auto kEnumRows<SourceState> = EnumTable<EnumRow<SourceState>>({
     {SourceState::kDelivered, "delivered", "delivered"},
     {SourceState::kEndedEarly, "ended_early", "ended early"},
     {SourceState::kUnknown, "unknown", "not known"},
@@ -90,7 +86,7 @@ inline Harm HarmOfUnusable(uint64_t unusable, uint64_t packets) {
 
 /// A kind of finding: an entry of the table that the documentation is made of.
 struct Rule {
-  const char* id;       // "buffer.overwritten"
+  std::string_view id;  // "buffer.overwritten"
   Harm harm;            // the worst that it finds
   const char* title;    // what is wrong, in a few words: "Unread data was overwritten"
   const char* meaning;  // what it says of a trace, and how it is found
@@ -99,7 +95,7 @@ struct Rule {
 /// All of them, by what they are about. Source: core/findings/rules.cc.
 std::span<const Rule> DoctorRules();
 /// The rule with this id, which there must be.
-const Rule& RuleOf(const char* id);
+const Rule& RuleOf(std::string_view id);
 
 /// Something that is wrong with a trace or its config.
 struct Finding {
@@ -129,7 +125,6 @@ struct Problems {
 
 /// Facts of a buffer that the replay of a log has.
 struct ReplayedBuffer {
-  BufferId id{};
   FillPolicy policy = FillPolicy::kRingBuffer;
   std::optional<ConfigChange> size;  // that it needs, by replays; absent: none is known
   bool no_size_helps = false;        // a replay shows that a larger one keeps no more
@@ -139,11 +134,11 @@ struct ReplayedBuffer {
 };
 /// Facts that the replay of a log has, and the trace that it makes has not.
 struct ReplayFacts {
-  std::optional<TimeSpan> session;             // absent: no record has a time
-  std::map<uint32_t, ReplayedBuffer> buffers;  // by their index in the trace
-  std::vector<Finding> findings;               // what was lost, packet by packet
-  std::vector<std::string> missed_flushes;     // producers that did not acknowledge them
-  bool keeps_all = false;                      // the changes that were tried lose nothing
+  std::optional<TimeSpan> session = {};             // absent: no record has a time
+  std::map<uint32_t, ReplayedBuffer> buffers = {};  // by their index in the trace
+  std::vector<Finding> findings = {};               // what was lost, packet by packet
+  std::vector<std::string> missed_flushes = {};     // producers that did not acknowledge them
+  bool keeps_all = false;                           // the changes that were tried lose nothing
 };
 
 /// Judges a trace by all rules.

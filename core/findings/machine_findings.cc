@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"
@@ -19,32 +15,18 @@
 namespace ringscope {
 namespace {
 
-/// A counter over all CPUs.
-struct CpuSum {
-  uint64_t events = 0;
-  std::vector<std::string> cpus;  // the first few that are concerned
-  uint64_t cpu_count = 0;
-
-  void Add(uint64_t cpu, uint64_t count) {
-    if (count == 0) return;
-    events += count;
-    ++cpu_count;
-    constexpr size_t kMost = 8;
-    if (cpus.size() < kMost) cpus.push_back(std::to_string(cpu));
-  }
-  Sentence Where() const {
-    return Say("{} ({}{})", Number("cpus", cpu_count, "CPU"), Joined(cpus),
-               cpu_count > cpus.size() ? ", ..." : "");
-  }
-};
+/// "2 CPUs (0, 3)"
+Sentence CpusOf(const IndexSum& sum) {
+  return Say("{} ({})", Number("cpus", sum.indexes.size(), "CPU"), FirstOf(sum.indexes));
+}
 
 /// Adds the kernel's buffers as the config has them, and a size with what the CPU that lost most
 /// overwrote each time that its buffer was full; twice their size where that is not known.
 void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Finding& finding) {
   constexpr uint64_t kLeastKb = 8192, kNsPerSecond = 1'000'000'000, kShortestDrainMs = 100;
-  const auto& sources = examiner.config.sources;
-  const auto source = std::ranges::find(sources, kFtraceSource, &ConfiguredSource::name);
-  if (source == sources.end()) return;
+  const auto* const source =
+      FindBy(examiner.config.sources, kFtraceSource, &ConfiguredSource::name);
+  if (source == nullptr) return;
   const uint64_t kb = source->ftrace_buffer_kb.value_or(0);
   const uint64_t period_ms = source->ftrace_drain_period_ms.value_or(0);
   finding.cause = Say(
@@ -57,12 +39,12 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
     const uint64_t overrun = counters[FtraceCounter::kOverrun].delta().value_or(0);
     const uint64_t held = counters[FtraceCounter::kEntries].end.value_or(0);
     const uint64_t lost = overrun / std::max<uint64_t>(counters.bundles_after_loss, 1);
-    if (lost <= most || held == 0 || kb == 0 || !examiner.session()) continue;
+    if (lost <= most || held == 0 || kb == 0 || !examiner.session) continue;
     most = lost;
     const uint64_t bytes = lost * counters[FtraceCounter::kBytes].end.value_or(0) / held;
     const uint64_t need = (kb * kKiB + bytes) / 5 * 6;  // with a fifth as a reserve
     const uint64_t read = counters[FtraceCounter::kReadEvents].delta().value_or(0);
-    const auto seconds = static_cast<uint64_t>(examiner.session()->length_ns()) / kNsPerSecond;
+    const auto seconds = static_cast<uint64_t>(examiner.session->length_ns()) / kNsPerSecond;
     size_kb = std::max(std::bit_ceil(need / kKiB + 1), KernelBufferKb(period_ms));
     const uint64_t shorter_ms = TypedPeriod(period_ms * kb * kKiB / need);
     rate = Say(" CPU {} wrote {} events/s, and {} ({}) were overwritten each time{}.", cpu,
@@ -74,60 +56,58 @@ void AddKernelBuffer(const Examiner& examiner, const FtraceCounters& ftrace, Fin
   }
   finding.cause += rate;
   finding.changes.push_back({fmt::format("data_sources[{}].config.ftrace_config.buffer_size_kb",
-                                         source - sources.begin()),
+                                         source - examiner.config.sources.data()),
                              std::to_string(size_kb),
                              "the kernel's buffer of a CPU was full before it was read", true});
 }
 
-void ExamineOverrun(Examiner& examiner, const FtraceCounters& ftrace, const CpuSum& bundles,
-                    const CpuSum& overrun) {
-  Finding& finding = examiner.Add(
-      "ftrace.overrun",
-      overrun.events > 0
-          ? Say("The kernel overwrote {} before {} read.",
-                Number("events", overrun.events, "event"),
-                overrun.events == 1 ? "it was" : "they were")
-          : Say("The kernel overwrote events before they were read, at {}: how many is not known.",
-                Number("places", bundles.events, "place")),
-      {.where = (bundles.events > 0 ? bundles : overrun).Where(),
-       .proof = Say("lost_events in {}.", Number("places", bundles.events, "bundle")),
-       .weight = std::max(bundles.events, overrun.events)});
-  if (bundles.events == 0) {
-    // The counter alone counts events, too, that were overwritten before the session read any.
-    finding.harm = Harm::kInfo;
-    finding.proof =
-        "The overrun counters at the session's start and end; no bundle reports that events before "
-        "it were lost.";
-  }
-  AddKernelBuffer(examiner, ftrace, finding);
+void ExamineOverrun(Examiner& examiner, const FtraceCounters& ftrace, const IndexSum& bundles,
+                    const IndexSum& overrun) {
+  // The counter alone counts events, too, that were overwritten before the session read any.
+  const bool is_counter = bundles.sum == 0;
+  AddKernelBuffer(
+      examiner, ftrace,
+      examiner.Add(
+          "ftrace.overrun",
+          overrun.sum > 0
+              ? Say("The kernel overwrote {} before {} read.",
+                    Number("events", overrun.sum, "event"),
+                    overrun.sum == 1 ? "it was" : "they were")
+              : Say("The kernel overwrote events before they were read, at {}: how many "
+                    "is not known.",
+                    Number("places", bundles.sum, "place")),
+          {.harm = InfoIf(is_counter),
+           .where = CpusOf(is_counter ? overrun : bundles),
+           .proof = is_counter ? "The overrun counters at the session's start and end; no "
+                                 "bundle reports that events before it were lost."
+                               : Say("lost_events in {}.", Number("places", bundles.sum, "bundle")),
+           .weight = std::max(bundles.sum, overrun.sum)}));
 }
 
 void ExamineKernel(Examiner& examiner, const MachineFacts& facts) {
   const FtraceCounters& ftrace = facts.ftrace;
-  CpuSum bundles, overrun, commit_overrun, dropped;
-  const bool has_marks = std::ranges::any_of(
-      ftrace.cpus(), [](const auto& cpu) { return cpu.second.bundles_after_loss > 0; });
-  for (const auto& [cpu, counters] : ftrace.cpus()) {
-    bundles.Add(cpu, counters.bundles_after_loss);
-    // Nobody would have read what the other CPUs overwrote.
-    if (!has_marks || counters.bundles_after_loss > 0)
+  IndexSum bundles, overrun;
+  for (const auto& [cpu, counters] : ftrace.cpus()) bundles.Add(cpu, counters.bundles_after_loss);
+  for (const auto& [cpu, counters] : ftrace.cpus())
+    // Nobody would have read what CPUs without a mark overwrote.
+    if (bundles.sum == 0 || counters.bundles_after_loss > 0)
       overrun.Add(cpu, counters[FtraceCounter::kOverrun].delta().value_or(0));
-    commit_overrun.Add(cpu, counters[FtraceCounter::kCommitOverrun].delta().value_or(0));
-    dropped.Add(cpu, counters[FtraceCounter::kDroppedEvents].delta().value_or(0));
-  }
-  if (bundles.events > 0 || overrun.events > 0)
+  if (bundles.sum > 0 || overrun.sum > 0)
     ExamineOverrun(examiner, ftrace, bundles, overrun);
   else if (!ftrace.cpus().empty())
     examiner.Well("The kernel overwrote no ftrace event before it was read.");
-  const auto add = [&](const char* rule, const CpuSum& sum, const char* counter) {
-    if (sum.events > 0)
-      examiner.Add(rule, Say("The kernel lost {}.", Number("events", sum.events, "event")),
-                   {.where = sum.Where(),
-                    .proof = fmt::format("{} of ftrace_stats, end less start.", counter),
-                    .weight = sum.events});
-  };
-  add("ftrace.commit_overrun", commit_overrun, "commit_overrun");
-  add("ftrace.dropped", dropped, "dropped_events");
+  for (const auto& [rule, counter] :
+       {std::pair{"ftrace.commit_overrun", FtraceCounter::kCommitOverrun},
+        {"ftrace.dropped", FtraceCounter::kDroppedEvents}}) {
+    IndexSum lost;
+    for (const auto& [cpu, counters] : ftrace.cpus())
+      lost.Add(cpu, counters[counter].delta().value_or(0));
+    if (lost.sum > 0)
+      examiner.Add(rule, Say("The kernel lost {}.", Number("events", lost.sum, "event")),
+                   {.where = CpusOf(lost),
+                    .proof = fmt::format("{} of ftrace_stats, end less start.", Name(counter)),
+                    .weight = lost.sum});
+  }
   if (const uint64_t misses = ftrace.kprobe_misses.delta().value_or(0); misses > 0)
     examiner.Add("ftrace.kprobe_misses",
                  Say("{} of kprobes missed.", Number("misses", misses, "hit")),
@@ -138,23 +118,21 @@ std::string ClockName(ClockKey clock) {
   constexpr auto kNames =
       std::to_array<const char*>({"", "REALTIME", "REALTIME_COARSE", "MONOTONIC",
                                   "MONOTONIC_COARSE", "MONOTONIC_RAW", "BOOTTIME", "", "", "TSC"});
+  const std::string text = fmt::format("clock {}", clock.id);
   if (clock.id < kNames.size() && *kNames[clock.id] != '\0')
-    return fmt::format("clock {} ({})", clock.id, kNames[clock.id]);
-  if (clock.sequence_id != 0)
-    return fmt::format("clock {} of sequence {}", clock.id, clock.sequence_id);
-  return fmt::format("clock {}", clock.id);
+    return fmt::format("{} ({})", text, kNames[clock.id]);
+  return clock.sequence_id == 0 ? text : fmt::format("{} of sequence {}", text, clock.sequence_id);
 }
 
 /// @return packets whose times cannot be converted
 uint64_t ExamineConversions(Examiner& examiner, const MachineFacts& facts) {
   uint64_t failed = 0;
-  Sentence clocks;
-  size_t listed = 0;
-  for (const ClockProblem& problem : facts.clock_problems) {
+  Sentence clocks;  // the first few
+  for (size_t i = 0; i < facts.clock_problems.size(); ++i) {
+    const ClockProblem& problem = facts.clock_problems[i];
     failed += problem.packets;
-    constexpr size_t kMost = 6;
-    if (listed++ < kMost)
-      clocks += Say("{}{}, {} ({})", clocks.empty() ? "" : "; ", ClockName(problem.clock),
+    if (i < 6)
+      clocks += Say("{}{}, {} ({})", i == 0 ? "" : "; ", ClockName(problem.clock),
                     problem.failure == ClockFailure::kUnknownSource
                         ? "in no snapshot"
                         : "without a snapshot that relates it to the trace's clock",
@@ -220,36 +198,38 @@ void ExamineHole(Examiner& examiner) {
                     facts.buffers[*sequence.buffer].stats.chunks_overwritten > 0;
     if (names.size() < kMost) names.push_back(SequenceName(examiner, sequence));
   }
-  const Sentence proof = Say("No event has a time {}.", SpanText(examiner, hole->span));
   const bool is_before = facts.lifetime && hole->span.first_ns < facts.lifetime->first_ns &&
                          hole->span.last_ns >= facts.lifetime->first_ns;
   if (!hole->has_few_before() && (!is_before || is_remote)) {
-    Finding& finding = examiner.Add(
+    const int64_t slept_ns = facts.snapshot_span && facts.awake_span
+                                 ? facts.snapshot_span->length_ns() - facts.awake_span->length_ns()
+                                 : 0;
+    const bool has_slept = slept_ns >= hole->span.length_ns() / 2;
+    examiner.Add(
         "order.gap",
         Say("There is no event {}: {} before it, {} after.", SpanText(examiner, hole->span),
             Number("packets_before", hole->packets, "packet"),
             Number("packets_after", hole->after)),
-        {.where = Joined(names), .proof = "The times of the events."});
-    if (has_both_sides) finding.harm = Harm::kInfo;
-    const int64_t slept_ns = facts.snapshot_span && facts.awake_span
-                                 ? facts.snapshot_span->length_ns() - facts.awake_span->length_ns()
-                                 : 0;
-    if (slept_ns < hole->span.length_ns() / 2) return;
-    finding.harm = Harm::kInfo;
-    finding.cause =
-        Say("The device slept for {} of the session, by its clocks.", Time("slept_ns", slept_ns));
-    finding.remedy = "None is needed.";
+        {.harm = InfoIf(has_both_sides || has_slept),
+         .where = Joined(names),
+         .cause = has_slept ? Say("The device slept for {} of the session, by its clocks.",
+                                  Time("slept_ns", slept_ns))
+                            : "",
+         .proof = "The times of the events.",
+         .remedy = has_slept ? "None is needed." : ""});
     return;
   }
-  const Sentence what =
+  Finding& finding = examiner.Add(
+      "order.hole",
       is_before ? Say("{} {} {} older than the session's start.",
                       Number("packets", hole->packets, "event"), Is(hole->packets),
                       Time("older_ns", facts.lifetime->first_ns - hole->span.first_ns))
                 : Say("{} {} {} or more older than all others: the UI shows a huge gap.",
                       Number("packets", hole->packets, "packet"), Is(hole->packets),
-                      Time("gap_ns", hole->span.length_ns()));
-  Finding& finding = examiner.Add(
-      "order.hole", what, {.where = Joined(names), .proof = proof, .weight = hole->packets});
+                      Time("gap_ns", hole->span.length_ns())),
+      {.where = Joined(names),
+       .proof = Say("No event has a time {}.", SpanText(examiner, hole->span)),
+       .weight = hole->packets});
   if (!may_be_stale) {
     const char* const it = hole->packets == 1 ? "it" : "them";
     if (facts.IsOfTool()) {
@@ -266,15 +246,12 @@ void ExamineHole(Examiner& examiner) {
     }
     return;
   }
-  constexpr uint64_t kFlushesByItself = 54;
-  if (examiner.config.write_into_file &&
-      examiner.config.write_flush_mode != WriteFlushMode::kDisabled &&
-      ServiceRelease(facts.service_version).value_or(0) >= kFlushesByItself) {
+  if (examiner.FlushesByItself()) {
     finding.remedy =
         "A shorter file_write_period_ms, as this service flushes before each write and ignores "
         "flush_period_ms; or write_flush_mode: WRITE_FLUSH_DISABLED with flush_period_ms.";
     finding.changes.push_back(
-        {"write_flush_mode", "WRITE_FLUSH_DISABLED", "lets flush_period_ms take effect", false});
+        {"write_flush_mode", "WRITE_FLUSH_DISABLED", "lets flush_period_ms take effect"});
   }
   if (!examiner.has_config() || examiner.config.flush_period_ms) return;
   const uint64_t write_ms = examiner.config.PeriodNs() / kMsInNs;
@@ -307,16 +284,16 @@ void ExamineLateCpu(Examiner& examiner) {
   const uint64_t before = ftrace.EventsBefore(from->first);
   if (before == 0) return;
   constexpr uint64_t kFew = 10;
-  Finding& finding = examiner.Add(
+  examiner.Add(
       "ftrace.late_cpu",
       Say("{} of {} of the kernel are before CPU {} has data, at {}: trace processor makes no "
           "slices of them.",
           Number("events_before", before), Number("events", ftrace.events(), "event"), from->second,
           TimeOf(examiner, "data_from_ns", from->first)),
-      {.where = fmt::format("CPU {}", from->second),
+      {.harm = InfoIf(before * kFew < ftrace.events()),
+       .where = fmt::format("CPU {}", from->second),
        .proof = "previous_bundle_end_timestamp of the first bundle of each CPU.",
        .weight = before});
-  if (before * kFew < ftrace.events()) finding.harm = Harm::kInfo;
 }
 
 void ExamineOrder(Examiner& examiner) {

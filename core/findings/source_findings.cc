@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
-#include <vector>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
@@ -65,7 +61,7 @@ class SourceAccounts {
         for (const auto& [number, cpu] : facts_.ftrace.cpus())
           account.places += cpu.bundles_after_loss;
       if (account.amount.packets == 0 || (is_ftrace && facts_.ftrace.events() == 0))
-        Explain(source, account);
+        std::tie(account.state, account.why, account.change) = Explain(source, account);
       else if (EndsEarly(account))
         account.state = SourceState::kEndedEarly;
     }
@@ -73,6 +69,9 @@ class SourceAccounts {
   }
 
  private:
+  /// Why nothing came of a data source: its state, what the trace proves, and what to do about it.
+  using Reason = std::tuple<SourceState, Sentence, Sentence>;
+
   /// Adds the packets of the data source's sequences.
   void Add(const ConfiguredSource& source, SourceAccount& account) {
     const bool is_only =
@@ -107,12 +106,7 @@ class SourceAccounts {
     return has_any ? &facts_.buffers[buffer].stats : nullptr;
   }
 
-  void Explain(const ConfiguredSource& source, SourceAccount& account) const {
-    const auto say = [&](SourceState state, Sentence why, Sentence change) {
-      account.state = state;
-      account.why = std::move(why);
-      account.change = std::move(change);
-    };
+  Reason Explain(const ConfiguredSource& source, const SourceAccount& account) const {
     const KnownSource* const known = FindKnownSource(source.name);
     const ServiceStats& service = facts_.service;
     const bool is_slow = Contains(facts_.slow_to_start, source.name, &SlowSource::source);
@@ -120,46 +114,49 @@ class SourceAccounts {
     const std::string buffer_name = BufferName(config_, source.target_buffer);
     if (config_.trigger_mode == TriggerMode::kStart && facts_.triggers.empty() &&
         facts_.data_packets == 0)
-      return say(SourceState::kNotStarted,
-                 "No trigger came that starts the data sources (START_TRACING).",
-                 "Activate one of the config's triggers within its trigger_timeout_ms.");
+      return Reason(SourceState::kNotStarted,
+                    "No trigger came that starts the data sources (START_TRACING).",
+                    "Activate one of the config's triggers within its trigger_timeout_ms.");
     if (AsksForNothing(source))
-      return say(SourceState::kNothingAsked, "Its config asks for no event.",
-                 source.name == kFtraceSource ? "ftrace_config { ftrace_events ... } or "
-                                                "atrace_categories, with the events to record."
-                                              : "Add to the data source's config what to record.");
-    if (source.name == kFtraceSource && ExplainFtrace(account)) return;
+      return Reason(SourceState::kNothingAsked, "Its config asks for no event.",
+                    source.name == kFtraceSource
+                        ? "ftrace_config { ftrace_events ... } or "
+                          "atrace_categories, with the events to record."
+                        : "Add to the data source's config what to record.");
+    if (source.name == kFtraceSource)
+      if (std::optional<Reason> reason = ExplainFtrace(account)) return *std::move(reason);
     if (facts_.stats_packets > 0 && service.producers_connected == 0)
-      return say(SourceState::kNotRegistered,
-                 "No producer was connected to the service at the end.", ProducerText(known));
+      return Reason(SourceState::kNotRegistered,
+                    "No producer was connected to the service at the end.", ProducerText(known));
     if (facts_.stats_packets > 0 && service.data_sources_registered == 0)
-      return say(SourceState::kNotRegistered,
-                 "No data source was registered with the service at the end.", ProducerText(known));
+      return Reason(SourceState::kNotRegistered,
+                    "No data source was registered with the service at the end.",
+                    ProducerText(known));
     if (is_slow)
-      return say(SourceState::kNotStarted,
-                 "The service was still waiting for its start (slow_starting_data_sources).",
-                 "Look at its producer, which was busy or blocked.");
+      return Reason(SourceState::kNotStarted,
+                    "The service was still waiting for its start (slow_starting_data_sources).",
+                    "Look at its producer, which was busy or blocked.");
     // Chrome's data sources write some of their data as track events.
     const bool is_in_others =
         has_unknown_ || (known != nullptr && source.name.starts_with("org.chromium.") &&
                          Contains(owners_, "track_event"));
     if (!HasOwnContent(source.name) && is_in_others)
-      return say(SourceState::kUnknown,
-                 "The trace does not show which of the other packets the data source wrote.", "");
-    if (known == nullptr) {
+      return Reason(SourceState::kUnknown,
+                    "The trace does not show which of the other packets the data source wrote.",
+                    "");
+    if (known == nullptr)
       if (const auto nearest = MeantSource(source.name))
-        return say(SourceState::kUnknownName,
-                   Say("No data source of this name is known; the nearest is '{}'.", *nearest),
-                   Say("name: \"{}\"", *nearest));
-    }
+        return Reason(SourceState::kUnknownName,
+                      Say("No data source of this name is known; the nearest is '{}'.", *nearest),
+                      Say("name: \"{}\"", *nearest));
     if (stats != nullptr && stats->bytes_written + stats->chunks_discarded == 0)
-      return say(SourceState::kNothingWritten,
-                 Say("{} got no byte: the data source was not started, or had nothing to write.",
-                     buffer_name),
-                 ProducerText(known));
+      return Reason(SourceState::kNothingWritten,
+                    Say("{} got no byte: the data source was not started, or had nothing to write.",
+                        buffer_name),
+                    ProducerText(known));
     const bool overwrote = stats != nullptr && stats->chunks_overwritten > 0;
     if (overwrote || (stats != nullptr && stats->chunks_discarded > 0))
-      return say(
+      return Reason(
           SourceState::kLost,
           Say("{} {}: the data of this source may have been among them.", buffer_name,
               overwrote ? Say("overwrote {}{}", stats->lacks_overwritten_bytes() ? "about " : "",
@@ -168,52 +165,46 @@ class SourceAccounts {
                               Number("chunks_discarded", stats->chunks_discarded, "chunk"))),
           "A buffer of its own for this data source, which others that write much do not "
           "overwrite.");
-    if ((source.name == "track_event" || source.name == "org.chromium.trace_event") &&
-        HasTrackDescriptors(account.buffer))
-      return say(SourceState::kNoEvents,
-                 "Its producers described tracks and wrote no event: no category was enabled, or "
-                 "nothing happened.",
-                 "Check enabled_categories in track_event_config against the categories that the "
-                 "app defines.");
-    say(SourceState::kSilent,
+    if (IsOfTrackEvents(source.name) && HasTrackDescriptors(account.buffer))
+      return Reason(
+          SourceState::kNoEvents,
+          "Its producers described tracks and wrote no event: no category was enabled, or "
+          "nothing happened.",
+          "Check enabled_categories in track_event_config against the categories that the "
+          "app defines.");
+    return Reason(
+        SourceState::kSilent,
         "It was not registered under this name, was not started, or had nothing to write.",
         ProducerText(known));
   }
 
-  /// Explains by the kernel's statistics. @return false: there are none that do
-  bool ExplainFtrace(SourceAccount& account) const {
+  /// Explains by the kernel's statistics; nullopt: there are none that do.
+  std::optional<Reason> ExplainFtrace(const SourceAccount& account) const {
     const FtraceCounters& ftrace = facts_.ftrace;
-    if (!ftrace.exclusive_error.empty()) {
-      account.state = SourceState::kNotStarted;
-      account.why = Say("The kernel's tracing was in use: {}", Printable(ftrace.exclusive_error));
-      account.change = "End the other session that uses ftrace, and record again.";
-      return true;
-    }
-    if (KernelHadNone(ftrace)) {
-      account.state = SourceState::kNoEvents;
-      account.why =
+    if (!ftrace.exclusive_error.empty())
+      return Reason(SourceState::kNotStarted,
+                    Say("The kernel's tracing was in use: {}", Printable(ftrace.exclusive_error)),
+                    "End the other session that uses ftrace, and record again.");
+    if (KernelHadNone(ftrace))
+      return Reason(
+          SourceState::kNoEvents,
           Say("The data source was started, and the kernel had none of the events asked for: "
-              "read_events is 0 on {}{}.",
-              ftrace.cpus().empty() ? Sentence("all CPUs")
-                                    : Say("all {}", Number("cpus", ftrace.cpus().size(), "CPU")),
-              ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors));
-      account.change =
+              "read_events is 0 on all {}{}.",
+              ftrace.cpus().empty() ? "CPUs" : Number("cpus", ftrace.cpus().size(), "CPU"),
+              ftrace.atrace_errors.empty() ? "" : "; atrace: " + Printable(ftrace.atrace_errors)),
           "Check that the events exist (available_events of tracefs), that nothing else has "
-          "switched tracing off, and that traced_probes may write to tracefs.";
-      return true;
-    }
-    if (ftrace.has_stats || account.amount.packets > 0) return false;
-    if (facts_.stats_packets > 0 && facts_.service.data_sources_registered == 0) return false;
+          "switched tracing off, and that traced_probes may write to tracefs.");
     const BufferStats* const stats = StatsOf(account.buffer);
-    if (stats != nullptr && stats->chunks_overwritten + stats->chunks_discarded > 0) return false;
-    account.state = SourceState::kSilent;
-    account.why =
+    if (ftrace.has_stats || account.amount.packets > 0 ||
+        (facts_.stats_packets > 0 && facts_.service.data_sources_registered == 0) ||
+        (stats != nullptr && stats->chunks_overwritten + stats->chunks_discarded > 0))
+      return std::nullopt;
+    return Reason(
+        SourceState::kSilent,
         "Not even its statistics are there: another session or tool was using ftrace, "
-        "traced_probes could not open tracefs, or did not run.";
-    account.change =
+        "traced_probes could not open tracefs, or did not run.",
         "End other sessions and tools that use ftrace (atrace, systrace, trace-cmd), or reset "
-        "tracefs; check that traced_probes runs and may write to it.";
-    return true;
+        "tracefs; check that traced_probes runs and may write to it.");
   }
 
   /// Returns true if a sequence without events describes tracks.
@@ -330,15 +321,16 @@ void ExamineCategories(Examiner& examiner) {
         missing.push_back(fmt::format("'{}'", Printable(pattern)));
   if (missing.empty()) return;
   const bool has_none = missing.size() == asked.size();
-  Finding& finding = examiner.Add(
+  examiner.Add(
       "source.no_category",
-      has_none ? Say("No event has a category that the config enables: {}.", Joined(missing))
-               : Say("{} of {} enabled categories {} no event: {}.",
-                     Number("categories_missing", missing.size()),
-                     Number("categories_asked", asked.size()), missing.size() == 1 ? "has" : "have",
-                     Joined(missing)),
-      {.where = "track_event", .weight = missing.size()});
-  if (!has_none || !LostNothing(examiner)) finding.harm = Harm::kInfo;
+      has_none
+          ? Say("No event has a category that the config enables: {}.", Joined(missing))
+          : Say("{} of {} enabled categories {} no event: {}.",
+                Number("categories_missing", missing.size()),
+                Number("categories_asked", asked.size()), Has(missing.size()), Joined(missing)),
+      {.harm = InfoIf(!has_none || !LostNothing(examiner)),
+       .where = "track_event",
+       .weight = missing.size()});
 }
 
 /// Returns true if the list has the event, by its name with or without its group.
@@ -367,7 +359,13 @@ void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
   for (const auto* list : {&ftrace.unknown_events, &ftrace.failed_events})
     for (const std::string& event : *list)
       if (!Lists(asked, event)) others.push_back(Printable(event));
-  Finding& finding = examiner.Add(
+  Sentence cause = missing.empty() ? "They are not in this kernel, or could not be switched on."
+                   : any_failed ? "The kernel refused to switch events on, or does not have them."
+                                : "This kernel does not have events of these names.";
+  if (!missing.empty() && !others.empty())
+    cause += Say(" Of wildcards and categories: {}.", Joined(others));
+  if (!ftrace.atrace_errors.empty()) cause += Say(" atrace: {}.", Printable(ftrace.atrace_errors));
+  examiner.Add(
       "ftrace.setup",
       missing.empty()
           ? (others.empty()
@@ -377,16 +375,10 @@ void ExamineFtraceSetup(Examiner& examiner, const ConfiguredSource& source) {
           : Say("{} of the {} that the config asks for could not be recorded: {}.",
                 Number("events_missing", missing.size()),
                 Number("events_asked", asked.size(), "event"), Joined(missing)),
-      {.cause = missing.empty() ? "They are not in this kernel, or could not be switched on."
-                : any_failed    ? "The kernel refused to switch events on, or does not have them."
-                                : "This kernel does not have events of these names.",
+      {.harm = InfoIf(missing.empty()),
+       .cause = std::move(cause),
        .proof = "unknown_ftrace_events, failed_ftrace_events and atrace_errors of ftrace_stats.",
        .weight = missing.size()});
-  if (missing.empty()) finding.harm = Harm::kInfo;
-  if (!missing.empty() && !others.empty())
-    finding.cause += Say(" Of wildcards and categories: {}.", Joined(others));
-  if (!ftrace.atrace_errors.empty())
-    finding.cause += Say(" atrace: {}.", Printable(ftrace.atrace_errors));
 }
 
 /// Events that have addresses of functions, whose names were not asked for.
@@ -403,85 +395,77 @@ void ExamineKernelSymbols(Examiner& examiner, const ConfiguredSource& source, si
   if (wire::NumberIn(config, proto::FtraceConfig::kEnableFunctionGraph) != 0)
     with.emplace_back("the function graph");
   if (with.empty()) return;
-  examiner
-      .Add("ftrace.symbols",
-           Say("Functions in {} have no names, only addresses: the config does not ask for the "
-               "kernel's symbols.",
-               Joined(with, " and ")),
-           {.proof = "symbolize_ksyms is not set in ftrace_config.", .weight = with.size()})
-      .changes.push_back(
-          {fmt::format("data_sources[{}].config.ftrace_config.symbolize_ksyms", index), "true",
-           "names of the kernel's functions", false});
+  examiner.Add(
+      "ftrace.symbols",
+      Say("Functions in {} have no names, only addresses: the config does not ask for the "
+          "kernel's symbols.",
+          Joined(with, " and ")),
+      {.proof = "symbolize_ksyms is not set in ftrace_config.",
+       .weight = with.size(),
+       .changes = {{fmt::format("data_sources[{}].config.ftrace_config.symbolize_ksyms", index),
+                    "true", "names of the kernel's functions"}}});
 }
 
-/// The sum of a counter over its indexes, and the indexes.
-struct IndexSum {
-  uint64_t sum = 0;
-  std::vector<std::string> indexes;
-
-  std::string Where(const char* noun) const {
-    constexpr size_t kMost = 8;
-    const std::vector<std::string> first(
-        indexes.begin(),
-        indexes.begin() + static_cast<std::ptrdiff_t>(std::min(indexes.size(), kMost)));
-    return fmt::format("{} {}{}", noun, Joined(first), indexes.size() > kMost ? ", ..." : "");
-  }
-};
 IndexSum SumOf(const MachineFacts& machine, ContentStat stat) {
   IndexSum sum;
-  for (const auto& [key, value] : machine.content.indexed()) {
-    if (key.first != stat || value == 0) continue;
-    sum.sum += value;
-    sum.indexes.push_back(std::to_string(key.second));
-  }
+  for (const auto& [key, value] : machine.content.indexed())
+    if (key.first == stat) sum.Add(key.second, value);
   return sum;
+}
+
+/// "pid 7, 12"
+std::string WhereOf(const IndexSum& sum, const char* noun) {
+  return fmt::format("{} {}", noun, FirstOf(sum.indexes));
 }
 
 /// Adds twice the value of a field of a data source's config, if it has one.
 void AddTwice(const Examiner& examiner, Finding& finding, std::string_view source, const char* path,
               uint64_t ConfiguredSource::*value, const char* reason) {
   const auto& sources = examiner.config.sources;
-  const auto found = std::ranges::find(sources, source, &ConfiguredSource::name);
-  if (found == sources.end() || (*found).*value == 0) return;
+  const ConfiguredSource* const found = FindBy(sources, source, &ConfiguredSource::name);
+  if (found == nullptr || found->*value == 0) return;
   finding.changes.push_back(
-      {fmt::format("data_sources[{}].config.{}", found - sources.begin(), path),
-       std::to_string((*found).*value * 2), reason, true});
+      {fmt::format("data_sources[{}].config.{}", found - sources.data(), path),
+       std::to_string(found->*value * 2), reason, true});
 }
 
 void ExaminePerf(Examiner& examiner, const MachineFacts& machine) {
   const auto& [whole, unread, unwound, queued] = machine.profilers.perf_samples;
-  const auto add_lost = [&](Sentence what, std::string where, const char* proof, uint64_t weight) {
-    return &examiner.Add("perf.lost", std::move(what),
-                         {.where = std::move(where), .proof = proof, .weight = weight});
+  const auto add_lost = [&](Sentence what, std::string where, const char* proof, uint64_t weight,
+                            const char* remedy = "") {
+    return &examiner.Add(
+        "perf.lost", std::move(what),
+        {.where = std::move(where), .proof = proof, .remedy = remedy, .weight = weight});
   };
   if (const IndexSum lost = SumOf(machine, "perf_cpu_lost_records"_stat); lost.sum > 0)
-    AddTwice(examiner,
-             *add_lost(Say("The kernel had no space for {} of linux.perf.",
-                           Number("records_lost", lost.sum, "record")),
-                       lost.Where("CPU"), "kernel_records_lost of perf_sample packets.", lost.sum),
-             "linux.perf", "perf_event_config.ring_buffer_pages",
-             &ConfiguredSource::perf_ring_pages, "holds more samples between two reads");
+    AddTwice(
+        examiner,
+        *add_lost(Say("The kernel had no space for {} of linux.perf.",
+                      Number("records_lost", lost.sum, "record")),
+                  WhereOf(lost, "CPU"), "kernel_records_lost of perf_sample packets.", lost.sum),
+        "linux.perf", "perf_event_config.ring_buffer_pages", &ConfiguredSource::perf_ring_pages,
+        "holds more samples between two reads");
   if (queued > 0)
     add_lost(Say("{} of linux.perf {} dropped: the queue of the unwinder was full.",
                  Number("samples_dropped", queued, "sample"), Was(queued)),
-             "", "sample_skipped_reason of perf_sample packets.", queued)
-        ->remedy = "A lower frequency, or fewer processes in the scope of linux.perf.";
+             "", "sample_skipped_reason of perf_sample packets.", queued,
+             "A lower frequency, or fewer processes in the scope of linux.perf.");
   if (const IndexSum stopped = SumOf(machine, "perf_guardrail_stop_ts"_stat); stopped.sum > 0)
     add_lost(Say("A guardrail stopped linux.perf at {}.",
                  TimeOf(examiner, "stopped_ns", static_cast<int64_t>(stopped.sum))),
-             stopped.Where("session"), "source_stop_reason of a perf_sample packet.", 1)
-        ->remedy = "A larger max_daemon_memory_kb, a lower frequency, or fewer processes.";
-  if (unread + unwound == 0) return;
+             WhereOf(stopped, "session"), "source_stop_reason of a perf_sample packet.", 1,
+             "A larger max_daemon_memory_kb, a lower frequency, or fewer processes.");
+  const uint64_t lacking = unread + unwound;
   constexpr uint64_t kFew = 100;
-  Finding& finding = examiner.Add(
-      "perf.no_callstack",
-      Say("{} of {} {} no callstack: {} could not be read, {} not unwound.",
-          Number("samples_without_callstack", unread + unwound),
-          Number("samples", whole + unread + unwound + queued, "sample"),
-          unread + unwound == 1 ? "has" : "have", Number("samples_not_read", unread),
-          Number("samples_not_unwound", unwound)),
-      {.proof = "sample_skipped_reason of perf_sample packets.", .weight = unread + unwound});
-  if ((unread + unwound) * kFew <= whole) finding.harm = Harm::kInfo;
+  if (lacking > 0)
+    examiner.Add("perf.no_callstack",
+                 Say("{} of {} {} no callstack: {} could not be read, {} not unwound.",
+                     Number("samples_without_callstack", lacking),
+                     Number("samples", whole + lacking + queued, "sample"), Has(lacking),
+                     Number("samples_not_read", unread), Number("samples_not_unwound", unwound)),
+                 {.harm = InfoIf(lacking * kFew <= whole),
+                  .proof = "sample_skipped_reason of perf_sample packets.",
+                  .weight = lacking});
 }
 
 /// What heapprofd reports of the profile of a process.
@@ -513,7 +497,7 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
     Finding& finding = examiner.Add(
         "heap.profile",
         Say("The heap profile of {}{} {}", dumps.indexes.size() > 1 ? "each of " : "",
-            dumps.Where("pid"), report.text),
+            WhereOf(dumps, "pid"), report.text),
         {.harm = report.harm, .proof = kProof, .remedy = report.remedy, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
     if (report.stat != "heapprofd_buffer_overran"_stat) continue;
@@ -527,7 +511,7 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
   if (errors.sum > 0 && !examiner.HasFound("heap.profile"))
     examiner.Add(
         "heap.profile",
-        Say("The heap profile of {} ends with an error of the client.", errors.Where("pid")),
+        Say("The heap profile of {} ends with an error of the client.", WhereOf(errors, "pid")),
         {.harm = Harm::kError, .proof = kProof, .weight = 1});
   if (const uint64_t missing = machine.content["heapprofd_missing_packet"_stat]; missing > 0)
     examiner.Add(
@@ -541,36 +525,34 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
 
 void ExamineHeapDumps(Examiner& examiner, const MachineFacts& machine) {
   for (const BrokenHeapDump& dump : machine.profilers.heap_dumps) {
-    std::vector<std::string> numbers;
-    for (const uint64_t number : dump.missing) numbers.push_back(std::to_string(number));
-    const bool is_one = numbers.size() == 1;
-    const Sentence missing = numbers.empty() ? Sentence()
-                                             : Say("packet{} {} {} missing", is_one ? "" : "s",
-                                                   Joined(numbers), is_one ? "is" : "are");
+    const size_t count = dump.missing.size();
+    std::vector<std::string> missing;
+    if (count > 0)
+      missing.push_back(fmt::format("packet{} {} {} missing", count == 1 ? "" : "s",
+                                    fmt::join(dump.missing, ", "), Is(count)));
+    if (dump.is_unfinished) missing.emplace_back("its end is missing");
     examiner.Add("heap.dump",
-                 Say("The Java heap dump of pid {} is not complete: {}{}{}.", dump.pid, missing,
-                     !numbers.empty() && dump.is_unfinished ? ", and " : "",
-                     dump.is_unfinished ? "its end is missing" : ""),
+                 Say("The Java heap dump of pid {} is not complete: {}.", dump.pid,
+                     Joined(missing, ", and ")),
                  {.harm = dump.is_unfinished ? Harm::kDataLoss : Harm::kError,
                   .proof = "index and continued of heap_graph packets.",
-                  .remedy = numbers.empty() && LostNothing(examiner)
+                  .remedy = count == 0 && LostNothing(examiner)
                                 ? "The session ended before the dump: a longer duration_ms and "
                                   "data_source_stop_timeout_ms."
                             : examiner.config.write_into_file
                                 ? "A larger buffer of its own for android.java_hprof, or a shorter "
                                   "file_write_period_ms."
                                 : "",
-                  .weight = 1 + numbers.size()});
+                  .weight = 1 + count});
   }
   if (const IndexSum unknown = SumOf(machine, "heap_graph_invalid_string_id"_stat);
       unknown.sum > 0 && machine.profilers.heap_dumps.empty())
     examiner.Add("heap.dump",
                  Say("{} of Java heap dumps {} no known location.",
-                     Number("types", unknown.sum, "type"), unknown.sum == 1 ? "has" : "have"),
+                     Number("types", unknown.sum, "type"), Has(unknown.sum)),
                  {.harm = Harm::kError,
-                  .where = unknown.Where("pid"),
-                  .proof = "location_id of types, and location_names.",
-                  .weight = 0});
+                  .where = WhereOf(unknown, "pid"),
+                  .proof = "location_id of types, and location_names."});
 }
 
 }  // namespace
@@ -593,11 +575,10 @@ std::string SourceOf(const TraceSequence& sequence, const TraceConfigFacts& conf
   for (const ContentAmount& content : sequence.contents)
     if (const char* const source = KindOf(content.content).source; *source != '\0') return source;
   // A data source of its own kind: it is the config's, if that has one only.
-  std::vector<std::string> others;
+  std::set<std::string> others;
   for (const ConfiguredSource& source : config.sources)
-    if (FindKnownSource(source.name) == nullptr) others.push_back(source.name);
-  if (sequence.all.packets == 0 || others.empty()) return "";
-  return std::ranges::count(others, others.front()) == std::ssize(others) ? others.front() : "";
+    if (FindKnownSource(source.name) == nullptr) others.insert(source.name);
+  return sequence.all.packets > 0 && others.size() == 1 ? *others.begin() : "";
 }
 
 void ExamineSources(Examiner& examiner) {

@@ -96,7 +96,7 @@ class RemedyRun {
   /// A replay with the changes alone, of another program than the one that tried them.
   TriedReplay With(const Remedy& remedy, const std::vector<ConfigChange>& changes) const {
     ReplayOptions options = Options();
-    if (remedy.kind == RemedyKind::kReadPeriod) options.reads = {ReadsMode::kStreamed, 0, {}};
+    if (remedy.As<ReadPeriodRemedy>()) options.reads = {ReadsMode::kStreamed, 0, {}};
     return Run(std::move(options), Config(changes));
   }
 
@@ -115,7 +115,7 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
     size_t checked = 0;
     for (const Remedy& remedy : run.list.remedies) {
       if (!remedy.outcome) continue;
-      SCOPED_TRACE(Name(remedy.kind));
+      SCOPED_TRACE(remedy.kind());
       const TriedReplay exact = run.With(remedy, remedy.changes);
       if (remedy.buffer) {
         EXPECT_EQ(remedy.outcome->lost, exact.totals.at(*remedy.buffer).lost().packets);
@@ -125,12 +125,12 @@ class RemediesTest : public ::testing::TestWithParam<std::string> {
       }
       EXPECT_GT(remedy.outcome->in_trace, remedy.now.in_trace);
       ++checked;
-      if (remedy.kind != RemedyKind::kSize || remedy.keep_ns || remedy.least_size == kPageBytes)
-        continue;
+      const auto* const size = remedy.As<SizeRemedy>();
+      if (size == nullptr || size->keep_ns || size->least_size == kPageBytes) continue;
       EXPECT_EQ(remedy.outcome->full, 0u);
       // A page less is too little.
       std::vector<ConfigChange> less = remedy.changes;
-      less.front().value = std::to_string((remedy.least_size - kPageBytes) / 1024);
+      less.front().value = std::to_string((size->least_size - kPageBytes) / 1024);
       EXPECT_GT(run.With(remedy, less).full(*remedy.buffer), 0u);
     }
     if (!run.list.together) return checked;
@@ -173,7 +173,7 @@ TEST_P(RemediesTest, KeepAHistory) {
   const RemedyRun run(testing::CapturePath(GetParam()), "v2@58", 64 << 10, kKeepNs);
   Check(run);
   for (const Remedy& remedy : run.list.remedies) {
-    if (remedy.kind == RemedyKind::kSize && remedy.outcome && remedy.outcome->full > 0) {
+    if (remedy.As<SizeRemedy>() && remedy.outcome && remedy.outcome->full > 0) {
       EXPECT_GE(remedy.reach_ns, kKeepNs);
     }
   }
@@ -182,7 +182,8 @@ TEST_P(RemediesTest, KeepAHistory) {
 // No replay of gaps, doctor or advise takes much more memory than the session itself.
 TEST(Remedies, OfLargeSizesAreEstimates) {
   RemedyRun run(testing::CapturePath("ring-v2"), "v2@58", 64 << 10);
-  const auto size = std::ranges::find(run.list.remedies, RemedyKind::kSize, &Remedy::kind);
+  const auto size = std::ranges::find_if(run.list.remedies,
+                                         [](const Remedy& one) { return one.As<SizeRemedy>(); });
   ASSERT_NE(size, run.list.remedies.end());
   EXPECT_FALSE(size->is_estimate());
   run.input.memory_limit = 128 << 10;
@@ -205,7 +206,7 @@ TEST(Remedies, OfConformanceCasesGiveWhatAReplayGives) {
     SCOPED_TRACE(paths[i]);
     const RemedyRun run(testing::TestdataPath(paths[i]).string(), "v2@58", 4096);
     for (const Remedy& remedy : run.list.remedies)
-      if (remedy.kind == RemedyKind::kSize && remedy.outcome) {
+      if (remedy.As<SizeRemedy>() && remedy.outcome) {
         EXPECT_EQ(remedy.outcome->lost,
                   run.With(remedy, remedy.changes).totals.at(*remedy.buffer).lost().packets);
       }
