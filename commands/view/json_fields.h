@@ -109,13 +109,22 @@ Json FieldsToJson(const T& value) {
     Json array = Json::array();
     for (const auto& element : value) array.push_back(FieldsToJson(element));
     return array;
-  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view> ||
+                       std::same_as<T, Json>) {
     return value;
   } else {
     JsonFieldWriter writer;
     ListFields(writer, value);
     return writer.Take();
   }
+}
+
+/// An object of keys and values, written as members are listed: JsonOf("x", x, "name", name).
+template <typename... Members>
+Json JsonOf(const Members&... keys_and_values) {
+  JsonFieldWriter writer;
+  writer(keys_and_values...);
+  return writer.Take();
 }
 
 }  // namespace ringscope
