@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/graph/graph_report.h"
-#include "commands/session/loss_view.h"
+#include "commands/session/session_view.h"
 #include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 
