@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "commands/plugin/guard.h"
+#include "commands/plugin/plugin.h"
 #include "commands/shell/help.h"
 #include "commands/shell/registry.h"
 #include "core/base/lookup.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "formats/inputs/input_kind.h"

@@ -181,7 +181,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
                {"reads", FieldsToJson(outcome.reads)},
                {"has_recorder_identity", check.has_recorder_identity}});
   if (outcome.clone) report.Data("clone", *outcome.clone);
-  report.Data({{"assumed", sessions.assumptions()},
+  report.Data({{"assumed", sessions.reported().assumptions},
                {"cut_off_packets", check.cut_off},
                {"searched_reads", check.searched_reads},
                {"recorded_reads", check.recorded ? FieldsToJson(*check.recorded) : Json()}});
@@ -202,7 +202,7 @@ Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {
   else if (check.searched_reads)
     print(
         "Reads that fit B better than the recorded ones were searched in it, and none were found.");
-  for (const std::string& assumed : sessions.assumptions())
+  for (const std::string& assumed : sessions.reported().assumptions)
     print(fmt::format("Assumed: {}.", Printable(assumed)));
   print(ReadsNotes(outcome.reads));
   if (check.has_recorder_identity)

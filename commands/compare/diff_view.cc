@@ -4,9 +4,8 @@
 #include <cctype>
 
 #include "commands/compare/diff.h"
-#include "commands/session/loss_view.h"
 #include "commands/session/replay_run.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/session/trace_check.h"
 #include "commands/view/json_fields.h"
 #include "core/engine/catalogue.h"

@@ -10,9 +10,8 @@
 #include <filesystem>
 
 #include "commands/compare/diff.h"
-#include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
-#include "commands/session/tasks_on_cores.h"
+#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"

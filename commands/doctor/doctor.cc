@@ -1,10 +1,5 @@
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
 
 namespace ringscope {
 namespace {
@@ -54,27 +49,21 @@ void SetUp(CLI::App& app, DoctorArgs& args) {
   AddGate(app, args.gate);
 }
 
-Result<ExitCode> Print(const DoctorArgs& args, ExaminedInputs& examined, Context& context) {
+Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
+  const std::string& config_path = args.choices.config;
+  if (args.inputs.empty() && config_path.empty())
+    return Fail(ErrorCode::kUsage, "there is nothing to examine", {},
+                "name a trace, or a trace config with --config");
+  ExaminedInputs examined;
+  if (args.inputs.empty()) {
+    RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, config_path));
+    examined.examinations.push_back(ExamineConfigFile(config_path, config));
+  } else {
+    RS_ASSIGN_OR_RETURN(examined, ExamineInputs(context, args.inputs, args.choices, args.session));
+  }
   if (args.rule)
     for (Examination& examination : examined.examinations) KeepRule(examination, *args.rule);
   return ReportExaminations(context, args.format, examined, args.gate, args.brief, args.all);
-}
-
-Result<ExitCode> ReportConfig(const DoctorArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const ConfigFile config, ReadConfigFile(context, args.choices.config));
-  ExaminedInputs examined;
-  examined.examinations.push_back(ExamineConfigFile(args.choices.config, config));
-  return Print(args, examined, context);
-}
-
-Result<ExitCode> RunDoctor(const DoctorArgs& args, Context& context) {
-  if (args.inputs.empty() && !args.choices.config.empty()) return ReportConfig(args, context);
-  if (args.inputs.empty())
-    return Fail(ErrorCode::kUsage, "there is nothing to examine", {},
-                "name a trace, or a trace config with --config");
-  RS_ASSIGN_OR_RETURN(ExaminedInputs examined,
-                      ExamineInputs(context, args.inputs, args.choices, args.session));
-  return Print(args, examined, context);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <string>
-
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/sqlite/sqlite_export.h"
 

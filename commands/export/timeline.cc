@@ -1,27 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/session/examined.h"
-#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "core/base/wire.h"
-#include "core/examine/replayed_packets.h"
 #include "core/perfetto/clocks.h"
 #include "formats/io/output_file.h"
-#include "formats/trace/perfetto_trace.h"
 #include "formats/trace/timeline_tracks.h"
-#include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 namespace {
@@ -65,13 +53,11 @@ Result<TimelineInputs> OpenInputs(TimelineArgs& args, Context& context) {
     if (is_trace ? !args.trace.empty() : !args.log.paths.empty())
       return Fail(ErrorCode::kUsage, is_trace ? "this is a second trace" : "this is a second log",
                   {path, {}, {}}, "name one trace, and the log of its session");
-    if (is_trace) {
+    if (is_trace)
       args.trace = path;
-      inputs.trace = std::move(input.source);
-      continue;
-    }
-    args.log.paths.push_back(input.source->path());
-    inputs.log = std::move(input.source);
+    else
+      args.log.paths.push_back(input.source->path());
+    (is_trace ? inputs.trace : inputs.log) = std::move(input.source);
   }
   return inputs;
 }
@@ -100,12 +86,7 @@ struct ExaminedLog {
     for (const BufferGaps& buffer : examination.log->gaps.buffers)
       for (const SequenceGaps& sequence : buffer.sequences)
         sequences.push_back(examination.log->packets.Find(sequence.sequence));
-    AddStale();
-    return {};
-  }
-
-  /// Adds an arrow from each stale event to its commit.
-  void AddStale() {
+    // An arrow from each stale event to its commit.
     const SessionNotes& notes = examination.log->notes;
     uint64_t flow = 0;
     for (const StaleSequence& stale : examination.log->gaps.stale) {
@@ -130,6 +111,7 @@ struct ExaminedLog {
           .Add("stale: " + notes.NameOf(stale.sequence))
           .AddSlices(slices);
     }
+    return {};
   }
 
   EventTrack root;
@@ -185,9 +167,11 @@ struct ExplainedTrace {
   std::map<TraceSequenceId, SequenceDigest> digests;
   uint64_t others = 0;  // sequences that the replay returns otherwise
 
-  bool IsExplained(const ReplayedPackets::Sequence& sequence) const {
-    const auto found = digests.find(sequence.id);
-    return (found == digests.end() ? SequenceDigest() : found->second) == sequence.digest;
+  /// @param sequence nullptr: none of its packets was written
+  bool IsExplained(const ReplayedPackets::Sequence* sequence) const {
+    if (sequence == nullptr) return false;
+    const SequenceDigest* const digest = FindIn(digests, sequence->id);
+    return (digest == nullptr ? SequenceDigest() : *digest) == sequence->digest;
   }
 };
 
@@ -235,7 +219,7 @@ Result<std::unique_ptr<ExaminedLog>> ReplayLog(const TimelineArgs& args, Context
                                           : ExpectPayload(sessions, "a comparison with a trace"));
       const auto same = static_cast<uint64_t>(
           std::ranges::count_if(log->sequences, [&](const ReplayedPackets::Sequence* sequence) {
-            return trace != nullptr && sequence != nullptr && trace->IsExplained(*sequence);
+            return trace != nullptr && trace->IsExplained(sequence);
           }));
       if (best && same <= explained) continue;
       best = std::move(log);
@@ -278,8 +262,7 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
                                        has_trace ? &trace : nullptr, copy ? copy->name() : ""));
     const bool has_one =
         std::ranges::any_of(log->sequences, [&](const ReplayedPackets::Sequence* sequence) {
-          return sequence != nullptr && trace.IsExplained(*sequence) &&
-                 trace.digests.contains(sequence->id);
+          return trace.IsExplained(sequence) && trace.digests.contains(sequence->id);
         });
     if (!has_one && trace.others > 0)
       return Fail(ErrorCode::kUsage,
@@ -319,21 +302,20 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
     left_out += encoded.left_out;
     return file->Write(encoded.packets);
   };
-  std::set<TraceSequenceId> explained;
-  for (const ReplayedPackets::Sequence* sequence :
-       has_log ? log->sequences : std::vector<const ReplayedPackets::Sequence*>())
-    if (sequence != nullptr && (!has_trace || trace.IsExplained(*sequence)))
-      explained.insert(sequence->id);
   // A sequence of the trace that the log explains has the log's holes, in their exact form.
-  if (has_log)
-    AddHoles(
-        log->examination,
-        [&](size_t index) -> std::optional<uint64_t> {
-          const ReplayedPackets::Sequence& sequence = *log->sequences[index];
-          if (has_trace && !trace.IsExplained(sequence)) return std::nullopt;
-          return tracks[sequence.id];
-        },
-        log->root);
+  std::set<TraceSequenceId> explained;
+  if (has_log) {
+    const auto has_holes = [&](const ReplayedPackets::Sequence* sequence) {
+      return has_trace ? trace.IsExplained(sequence) : sequence != nullptr;
+    };
+    for (const ReplayedPackets::Sequence* sequence : log->sequences)
+      if (has_holes(sequence)) explained.insert(sequence->id);
+    const auto track_of = [&](size_t index) -> std::optional<uint64_t> {
+      const ReplayedPackets::Sequence* const sequence = log->sequences[index];
+      return has_holes(sequence) ? std::optional(tracks[sequence->id]) : std::nullopt;
+    };
+    AddHoles(log->examination, track_of, log->root);
+  }
   size_t sessions = trace.scanned.sessions.size();
   int64_t after_ns = 0;
   for (TraceFacts& facts : trace.scanned.sessions) {
@@ -341,14 +323,12 @@ Result<ExitCode> RunTimeline(const TimelineArgs& given, Context& context) {
     const uint32_t clock = facts.trace_clock;
     after_ns = facts.sorter_left_ns;
     const Examination examination = ExamineTrace(std::move(facts));
-    AddHoles(
-        examination,
-        [&](size_t index) -> std::optional<uint64_t> {
-          const SequenceStages& sequence = examination.account.sequences[index];
-          if (explained.contains({sequence.process.machine, sequence.id})) return std::nullopt;
-          return sequence.track;
-        },
-        root);
+    const auto track_of = [&](size_t index) -> std::optional<uint64_t> {
+      const SequenceStages& sequence = examination.account.sequences[index];
+      if (explained.contains({sequence.process.machine, sequence.id})) return std::nullopt;
+      return sequence.track;
+    };
+    AddHoles(examination, track_of, root);
     RS_RETURN_IF_ERROR(write(root, clock, after_ns, sessions--));
   }
   if (has_log) RS_RETURN_IF_ERROR(write(log->root, has_trace ? kBootTime : 0, after_ns, 1));

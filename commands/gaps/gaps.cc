@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "core/gaps/gap_analysis.h"
 #include "formats/descriptors/described_kinds.h"
 
 namespace ringscope {
@@ -39,15 +37,6 @@ void SetUp(CLI::App& app, GapsArgs& args) {
   Exclude(app, "--packets", {"--all", "--fail-on", "--max-lost", "--min-reach", "--min-usable"});
 }
 
-Status Check(const GapsArgs& args) {
-  if (!args.of_trace.empty()) return ParseSequence(args.of_trace.front()).map([](auto) {});
-  if (!args.packets || (args.format != Format::kJson && args.format != Format::kMarkdown))
-    return {};
-  return Fail(ErrorCode::kUsage,
-              fmt::format("--packets and --format {} cannot be used together", Name(args.format)),
-              {}, "--format jsonl prints one packet per line");
-}
-
 /// Finds the buffers that a filter names by their index.
 class FilterBuffers : public ReplayListener {
  public:
@@ -58,18 +47,32 @@ class FilterBuffers : public ReplayListener {
   LogSelection& filter_;
 };
 
+/// "1:4#7.0            320 B  track_event written 1.2 s, lost 1.5 s: evicted, for 2:1"
+/// @param kind its name, see PacketKinds; may be empty
+std::string LostPacketText(const PacketAccount& account, const std::string& kind,
+                           const SessionNotes& notes) {
+  return fmt::format(
+      "{:<15} {:>9}  {}{}{} written {}, lost {}: {}{}{}",
+      fmt::format("{}#{}.{}", ToString(account.sequence), account.first_chunk, account.fragment),
+      HumanSize(account.size), ContentName(account.facts.content), kind.empty() ? "" : ": ", kind,
+      SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
+      CauseText({account.fate, account.cause, account.own_fault, account.loss_bits, {}}),
+      account.culprit ? ", for " : "", account.culprit ? ToString(*account.culprit) : "");
+}
+
 /// Prints those of the lost packets that the filter keeps.
 class LostPacketList : public LedgerSink {
  public:
-  /// @param args whose filter is resolved @param analysis gets each account before this
-  LostPacketList(const GapsArgs& args, const SessionNotes& notes, uint64_t session,
-                 Console& console, const GapAnalysis& analysis, const PacketKinds& kinds)
+  /// Listens to `run`, which outlives this, and resolves the filter of `args`.
+  LostPacketList(ReplayRun& run, GapsArgs& args, uint64_t session)
       : args_(args),
-        notes_(notes),
         session_(session),
-        console_(console),
-        analysis_(analysis),
-        kinds_(kinds) {}
+        console_(run.context().console),
+        notes_(run.Add<SessionNotes>()),
+        analysis_(run.Add<GapAnalysis>(&kinds_)) {
+    run.Add<FilterBuffers>(args.filter);
+    run.AddSink(*this);
+  }
 
   void OnPacketFate(const PacketAccount& account) override {
     const std::optional<uint64_t> time_ns = account.written.time_ns;
@@ -79,7 +82,7 @@ class LostPacketList : public LedgerSink {
     listed_ = true;
     const std::string& kind = kinds_.NameOf(analysis_.last_kind());
     if (args_.format == Format::kText)
-      return console_.PrintLine(LostPacketText(account, kind, notes_), kLostPacketMargin);
+      return console_.PrintLine(LostPacketText(account, kind, notes_), /*indent=*/27);
     console_.Print(PacketLine(args_.format == Format::kCsv ? RowPart::kValues : RowPart::kMembers,
                               account, session_, args_.input.clone, kind));
   }
@@ -90,18 +93,18 @@ class LostPacketList : public LedgerSink {
       console_.PrintParagraph(fmt::format("Session {}: buffers were read {}. {}", session_,
                                           ReadsText(outcome.reads), ReadsNotes(outcome.reads)));
     else if (args_.format == Format::kJsonl)
-      console_.Print(ReadsJsonl(outcome));
+      console_.Print(JsonLine("reads", outcome, FieldsToJson(outcome.reads)));
   }
   /// Returns true if a lost packet was printed.
   bool listed() const { return listed_; }
 
  private:
   const GapsArgs& args_;
-  const SessionNotes& notes_;
   const uint64_t session_;
   Console& console_;
-  const GapAnalysis& analysis_;
-  const PacketKinds& kinds_;
+  DescribedKinds kinds_;
+  const SessionNotes& notes_;
+  const GapAnalysis& analysis_;  // gets each account before this
   bool listed_ = false;
 };
 
@@ -109,18 +112,14 @@ class LostPacketList : public LedgerSink {
 /// @return kNotice if it lost anything that the filter selects
 Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& context,
                                Report& out) {
-  DescribedKinds kinds;
   if (args.packets) {
     ReplayRun run(context, sessions, args.choices);
-    auto& notes = run.Add<SessionNotes>();
-    auto& analysis = run.Add<GapAnalysis>(&kinds);
-    run.Add<FilterBuffers>(args.filter);
-    LostPacketList list(args, notes, sessions.session(), context.console, analysis, kinds);
-    run.AddSink(list);
+    LostPacketList list(run, args, sessions.session());
     RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
     list.StateReads(outcome);
     return list.listed() ? ExitCode::kNotice : ExitCode::kClean;
   }
+  DescribedKinds kinds;
   ExaminedSession session(context, sessions, args.choices, &kinds);
   session.run().Add<FilterBuffers>(args.filter);
   RS_ASSIGN_OR_RETURN(Examination examination, session.Examine());
@@ -143,7 +142,11 @@ Result<ExitCode> ReplayForGaps(GapsArgs args, SessionReader& sessions, Context& 
 }
 
 Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context& context) {
-  RS_RETURN_IF_ERROR(Check(args));
+  if (!args.of_trace.empty()) RS_RETURN_IF_ERROR(ParseSequence(args.of_trace.front()));
+  if (args.packets && (args.format == Format::kJson || args.format == Format::kMarkdown))
+    return Fail(ErrorCode::kUsage,
+                fmt::format("--packets and --format {} cannot be used together", Name(args.format)),
+                {}, "--format jsonl prints one packet per line");
   if (!args.packets) RS_RETURN_IF_ERROR(sessions.recording().Spool());
   // The packets of sessions follow each other like rows, without a title or an empty line.
   Report out(context.console, args.packets ? Format::kCsv : args.format, "gaps");
@@ -208,9 +211,8 @@ Result<ExitCode> ReportTraceGaps(const GapsArgs& args, Context& context) {
     for (const Examination& examination : examined.examinations)
       for (const Hole& hole : examination.holes) {
         Json row = FieldsToJson(hole);
-        row["input"] = examination.subject.file;
-        row["session"] = examination.subject.session ? Json(*examination.subject.session) : Json();
-        row["of"] = OwnerOf(examination, hole);
+        row.update(JsonOf("input", examination.subject.file, "session", examination.subject.session,
+                          "of", OwnerOf(examination, hole)));
         context.console.Print(CsvRow(kColumns, row));
       }
     return CodeOf(examined.examinations, args.gate);

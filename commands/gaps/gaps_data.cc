@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/session/loss_view.h"
-#include "commands/session/replay_run.h"
+#include "commands/session/session_view.h"
 #include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
-#include "core/session/replay_listener.h"
 
 namespace ringscope {
 void ListFields(JsonFieldWriter& io, const FateCounts& counts) {
@@ -212,55 +210,29 @@ Json GapJson(const Gap& gap, const ShownGaps& selection) {
   json["remedy"] = RemedyOf(gap, selection.examination.remedies);
   Json& names = json["names"] = Json::array();  // what packets of a content are about
   for (const ContentCount& kind : gap.kinds)
-    names.push_back({{"kind", ContentName(kind.content)},
-                     {"name", selection.kinds.NameOf(kind.kind)},
-                     {"packets", kind.count.packets},
-                     {"bytes", kind.count.bytes}});
+    names.push_back(JsonOf("kind", ContentName(kind.content), "name",
+                           selection.kinds.NameOf(kind.kind), "packets", kind.count.packets,
+                           "bytes", kind.count.bytes));
   return json;
-}
-
-/// Packets written and lost in each interval, by the time at which they were committed.
-Json OverTimeJson(const LossTimeline& timeline) {
-  Json written = Json::array(), lost = Json::array();
-  for (const TimelineInterval& interval : timeline.intervals()) {
-    written.push_back(interval.written);
-    lost.push_back(interval.lost);
-  }
-  return {{"first_ns", timeline.first_ns()},
-          {"interval_ns", timeline.interval_ns()},
-          {"written", std::move(written)},
-          {"lost", std::move(lost)}};
-}
-
-std::string JsonLine(const char* type, const ReplayOutcome& outcome, const Json& members) {
-  Json line = {{"type", type}, {"input", outcome.path}, {"session", outcome.session}};
-  if (outcome.clone) line["clone"] = *outcome.clone;
-  line.update(members);
-  return JsonText(line) + "\n";
 }
 
 /// A buffer with its totals: of the sequences that the filter selects.
 Json BufferJson(const BufferGaps& gaps, const ShownGaps& selection) {
-  Json json = {{"buffer", Raw(gaps.id)},
-               {"index", nullptr},
-               {"engine", nullptr},
-               {"size", nullptr},
-               {"policy", nullptr}};
-  if (const BufferOutcome* outcome = selection.outcome.Find(gaps.id))
-    json.update(Json{{"index", outcome->index},
-                     {"engine", outcome->engine},
-                     {"size", outcome->size},
-                     {"policy", Name(outcome->policy)}});
+  const BufferOutcome* const outcome = selection.outcome.Find(gaps.id);
+  Json json = outcome == nullptr
+                  ? JsonOf("buffer", gaps.id, "index", Json(), "engine", Json(), "size", Json(),
+                           "policy", Json())
+                  : JsonOf("buffer", gaps.id, "index", outcome->index, "engine", outcome->engine,
+                           "size", outcome->size, "policy", outcome->policy);
   json.update(FieldsToJson(gaps.totals));
-  json["filled_by"] = FieldsToJson(gaps.filled_by);
-  json["filled_by_others_bytes"] = gaps.filled_by_others;
+  json.update(JsonOf("filled_by", gaps.filled_by, "filled_by_others_bytes", gaps.filled_by_others));
   return json;
 }
 
 /// Adds the sequence to a fact about it.
 template <typename T>
 Json InSequence(const SequenceGaps& sequence, const T& found) {
-  Json json = {{"buffer", Raw(sequence.buffer)}, {"sequence", ToString(sequence.sequence)}};
+  Json json = JsonOf("buffer", sequence.buffer, "sequence", sequence.sequence);
   json.update(FieldsToJson(found));
   return json;
 }
@@ -274,8 +246,11 @@ Json JsonArray(const List& list, MakeJson make) {
 
 }  // namespace
 
-std::string ReadsJsonl(const ReplayOutcome& outcome) {
-  return JsonLine("reads", outcome, FieldsToJson(outcome.reads));
+std::string JsonLine(const char* type, const ReplayOutcome& outcome, const Json& members) {
+  Json line = JsonOf("type", type, "input", outcome.path, "session", outcome.session);
+  if (outcome.clone) line["clone"] = *outcome.clone;
+  line.update(members);
+  return JsonText(line) + "\n";
 }
 
 void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
@@ -293,17 +268,24 @@ void WriteGaps(Report& out, const ShownGaps& selection, bool lines) {
   const auto in_sequence = [](const auto& found) {
     return InSequence(*found.first, *found.second);
   };
-  out.Data({{"input", outcome.path},
-            {"session", outcome.session},
-            {"nothing_lost", !selection.any_loss && !selection.any_sign}});
+  out.Data(JsonOf("input", outcome.path, "session", outcome.session, "nothing_lost",
+                  !selection.any_loss && !selection.any_sign));
   if (outcome.clone) out.Data("clone", *outcome.clone);
   if (!selection.is_filtered)  // the answer is of all of the session
     write_one("answer", FieldsToJson(selection.examination.answer));
   write_one("stages", FieldsToJson(selection.stages()));
   write_one("reads", FieldsToJson(outcome.reads));
   if (!outcome.verdicts.empty()) write("inexact", "inexact", FieldsToJson(outcome.verdicts));
-  if (!lines && !selection.report.over_time.empty())
-    out.Data("over_time", OverTimeJson(selection.report.over_time));
+  if (const LossTimeline& over_time = selection.report.over_time; !lines && !over_time.empty()) {
+    // By the time at which the packets were committed.
+    std::vector<uint64_t> written, lost;
+    for (const TimelineInterval& interval : over_time.intervals()) {
+      written.push_back(interval.written);
+      lost.push_back(interval.lost);
+    }
+    out.Data("over_time", JsonOf("first_ns", over_time.first_ns(), "interval_ns",
+                                 over_time.interval_ns(), "written", written, "lost", lost));
+  }
   write("buffers", "buffer", JsonArray(selection.report.buffers, [&](const BufferGaps& buffer) {
           return BufferJson(buffer, selection);
         }));
@@ -367,17 +349,6 @@ std::string PacketLine(RowPart part, const PacketAccount& packet, uint64_t sessi
   line.back() = part == RowPart::kMembers ? '}' : '\n';
   if (part == RowPart::kMembers) line += '\n';
   return line;
-}
-
-std::string LostPacketText(const PacketAccount& account, const std::string& kind,
-                           const SessionNotes& notes) {
-  return fmt::format(
-      "{:<15} {:>9}  {}{}{} written {}, lost {}: {}{}{}",
-      fmt::format("{}#{}.{}", ToString(account.sequence), account.first_chunk, account.fragment),
-      HumanSize(account.size), ContentName(account.facts.content), kind.empty() ? "" : ": ", kind,
-      SpanText(notes, {account.written, account.written}), TimeText(notes, account.decided.time_ns),
-      CauseText({account.fate, account.cause, account.own_fault, account.loss_bits, {}}),
-      account.culprit ? ", for " : "", account.culprit ? ToString(*account.culprit) : "");
 }
 
 }  // namespace ringscope

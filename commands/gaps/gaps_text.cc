@@ -5,18 +5,12 @@
 #include <tuple>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/session/loss_view.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "core/examine/remedies.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {
-
-/// Entries of a list that fit on a screen.
-constexpr size_t kShown = 3;
-
-std::string PacketsText(const FateCount& count) { return LostText(count, 0); }
 
 /// Gaps of a sequence that have the same cause.
 struct GapGroup {
@@ -84,14 +78,9 @@ class GapsText {
     PrintTotals();
     if (!shown_.is_filtered) PrintPrograms(out_, shown_.outcome);
     if (shown_.any_loss) all_ ? PrintGapGroups() : PrintNotableGaps();
-    PrintWaiting();
-    PrintWrongPatches();
-    PrintReported();
-    PrintMissing();
+    PrintIncomplete();
     PrintCounted();
-    PrintFalseFlags();
-    PrintFtrace();
-    PrintStale();
+    PrintOutside();
     PrintPending();
     if (!others_.empty())
       out_.Paragraph(fmt::format("Also: {}. --all explains each{}.", Joined(others_, "; "),
@@ -125,8 +114,8 @@ class GapsText {
                              [&](const SequenceGaps* sequence) { return amount(*sequence); });
     return sequences;
   }
-  std::string PlaceText(const SequenceGaps& sequence) const {
-    return fmt::format("{}, {}", notes_.NameOf(sequence.sequence), notes_.NameOf(sequence.buffer));
+  std::string PlaceText(const auto& found) const {
+    return fmt::format("{}, {}", notes_.NameOf(found.sequence), notes_.NameOf(found.buffer));
   }
 
   /// Prints the sums of what the filters select.
@@ -169,8 +158,7 @@ class GapsText {
           fmt::format("{}; {} written, {} read", title, Count(written.packets, "packet"),
                       WithCommas(fates[Fate::kRead].packets)));
     out_.Print(out_.Bold(notes_.NameOf(buffer.id)) + title + "\n");
-    Table table(
-        {{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kRight}});
+    Table table({Left(""), Right(""), Right(""), Right("")});
     const auto add = [&](const std::string& name, const FateCount& count) {
       if (count.packets > 0)
         table.AddRow({name, WithCommas(count.packets), HumanSize(count.bytes),
@@ -211,18 +199,18 @@ class GapsText {
       group.cause.count += gap.lost;
       group.places += gap.places;
     });
-    std::vector<std::pair<uint64_t, std::string>> texts;
+    SharesOf texts;
     for (const auto& [key, group] : groups) {
       const std::string& kept_by = std::get<std::string>(key);
       texts.emplace_back(
-          group.cause.count.packets,
           fmt::format("{}, {}, {}: {}{}", Count(group.sequences.size(), "sequence"),
                       Count(group.gaps, "gap"), LostText(group.cause.count, group.places),
-                      CauseText(group.cause), kept_by.empty() ? "" : "; " + kept_by));
+                      CauseText(group.cause), kept_by.empty() ? "" : "; " + kept_by),
+          group.cause.count.packets);
     }
-    std::ranges::stable_sort(texts, std::ranges::greater(),
-                             [](const auto& one) { return one.first; });
-    for (size_t i = 0; i < std::min(kShown, texts.size()); ++i) PrintItem(texts[i].second);
+    std::ranges::stable_sort(texts, std::ranges::greater(), &SharesOf::value_type::second);
+    constexpr size_t kShown = 3;
+    for (size_t i = 0; i < std::min(kShown, texts.size()); ++i) PrintItem(texts[i].first);
     if (texts.size() > kShown) PrintItem(Count(texts.size() - kShown, "further cause"));
   }
 
@@ -292,15 +280,12 @@ class GapsText {
   /// need, and of the sequence that wrote least.
   void PrintNotableGaps() {
     std::vector<std::pair<const Gap*, std::string>> notable;
-    const auto largest = [](const auto& gaps, const auto& amount) {
-      return *std::ranges::max_element(gaps, {}, amount);
-    };
     if (const auto& bugs = shown_.own_fault; !bugs.empty())
-      notable.emplace_back(largest(bugs, [](auto* gap) { return gap->lost.packets; }),
+      notable.emplace_back(std::ranges::max(bugs, {}, [](auto* gap) { return gap->lost.packets; }),
                            "by a buffer bug");
     if (const auto& gaps = shown_.gaps; !gaps.empty()) {
-      const Gap* const state = largest(
-          gaps, [](auto* gap) { return gap->next ? gap->next->unusable.count.packets : 0; });
+      const Gap* const state = std::ranges::max(
+          gaps, {}, [](auto* gap) { return gap->next ? gap->next->unusable.count.packets : 0; });
       if (const std::string text = UnusableText(*state); !text.empty())
         notable.emplace_back(state, text);
     }
@@ -318,20 +303,18 @@ class GapsText {
           ChunksText(*gap), LostText(gap->lost, gap->places), SpanText(notes_, gap->written), why));
   }
 
-  /// Packets that wait in a buffer to the end, and the chunks that they wait for.
-  void PrintWaiting() {
+  /// Prints what waits in a buffer to the end, with the chunks that it waits for, what patches
+  /// broke, and where the log is not complete.
+  void PrintIncomplete() {
     PrintList("Missing in the trace: they wait in the buffer",
               SequencesBy([](const SequenceGaps& sequence) {
                 return sequence.stall ? sequence.stall->count.packets : 0;
               }),
               "sequence", [&](const SequenceGaps* sequence) {
                 return fmt::format("{}: {} {}", PlaceText(*sequence),
-                                   PacketsText(sequence->stall->count),
+                                   LostText(sequence->stall->count),
                                    StallText(*sequence->stall, notes_));
               });
-  }
-
-  void PrintWrongPatches() {
     PrintList("Patches against the rules: they changed what their writer had completed",
               shown_.report.wrong_patches, "patch", [&](const WrongPatchAt& patch) {
                 return fmt::format(
@@ -340,9 +323,6 @@ class GapsText {
                     notes_.NameOf(patch.chunk.sequence), Raw(patch.chunk.chunk),
                     notes_.NameOf(patch.buffer), MomentText(notes_, patch.at));
               });
-  }
-
-  void PrintReported() {
     PrintList(
         "Not in the log: places where it is not complete", shown_.reported, "place",
         [&](const ReportedLoss& loss) {
@@ -361,9 +341,6 @@ class GapsText {
           return text;
         },
         shown_.unlisted_reports);
-  }
-
-  void PrintMissing() {
     PrintList(
         "Chunk ids that no record of the log has", shown_.missing, "place",
         [&](const auto& found) { return MissingText(*found.first, *found.second); },
@@ -388,6 +365,7 @@ class GapsText {
         SignText(missing.sign, missing.loss_bits, {}, missing.forgotten));
   }
 
+  /// Prints counters of losses, and flags without a loss, rule by rule.
   void PrintCounted() {
     std::vector<std::string> counters, names;
     const std::string missed = Joined(MissedFlushes(shown_.outcome, notes_));
@@ -397,12 +375,7 @@ class GapsText {
       counters.push_back(fmt::format("{}: {}{}", each.name, WithCommas(each.count),
                                      is_flush ? "; not acknowledged by " + missed : ""));
     }
-    PrintList("Counters of lost data: " + Joined(names), counters, "counter",
-              [](const std::string& text) { return text; });
-  }
-
-  /// Flags without a loss, rule by rule.
-  void PrintFalseFlags() {
+    PrintList("Counters of lost data: " + Joined(names), counters, "counter", std::identity());
     std::vector<std::string> rules;
     for (const auto& [rule, flags] : shown_.false_flags)
       // Flags that show missing chunks are listed with the chunks.
@@ -410,12 +383,13 @@ class GapsText {
         rules.push_back(fmt::format("{}: {}: {}{}", Count(flags.packets, "packet"),
                                     RowOf(rule).text, ToString(flags.first),
                                     flags.packets > 1 ? ", ..." : ""));
-    PrintList("Flagged, but nothing is known to be missing", rules, "rule",
-              [](const std::string& text) { return text; });
+    PrintList("Flagged, but nothing is known to be missing", rules, "rule", std::identity());
   }
 
-  void PrintFtrace() {
-    const auto number = [](const std::optional<uint64_t>& value) {
+  /// Prints what was lost before it reached a buffer, or reached it late.
+  void PrintOutside() {
+    const auto rise = [](const FtraceCpuLosses& cpu, FtraceCounter counter) {
+      const std::optional<uint64_t> value = cpu.Rise(counter);
       return value ? WithCommas(*value) : std::string("?");
     };
     PrintList("Lost by the kernel's ftrace, not by a buffer", FtraceLossesOf(shown_.outcome.ftrace),
@@ -432,17 +406,13 @@ class GapsText {
                     number(cpu[FtraceCounter::kCommitOverrun].delta()),
                     number(cpu[FtraceCounter::kDroppedEvents].delta()));
               });
-  }
-
-  void PrintStale() {
     PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(kStaleNs)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {
                 return fmt::format(
-                    "{}, {}: {} ({}), by up to {} in chunk #{}: its event{} of "
-                    "{} was committed at {}",
-                    notes_.NameOf(stale.sequence), notes_.NameOf(stale.buffer),
-                    Count(stale.stale, "packet"), ShareText(stale.stale, stale.packets),
-                    HumanDuration(stale.longest.delay_ns), stale.longest.chunk,
+                    "{}: {} ({}), by up to {} in chunk #{}: its event{} of {} was committed at {}",
+                    PlaceText(stale), Count(stale.stale, "packet"),
+                    ShareText(stale.stale, stale.packets), HumanDuration(stale.longest.delay_ns),
+                    stale.longest.chunk,
                     stale.longest.cpu ? fmt::format(" on CPU {}", *stale.longest.cpu) : "",
                     TimeText(notes_, stale.longest.time_ns),
                     TimeText(notes_, stale.longest.time_ns + stale.longest.delay_ns));
@@ -478,15 +448,13 @@ class GapsText {
     std::erase_if(pending, [](const auto& each) { return each.first.packets == 0; });
     FateCount all;
     for (const auto& [count, text] : pending) all += count;
-    const bool is_scraped = scraped.packets - before.packets == all.packets;
     const std::string packets = Count(all.packets, "packet") + " " + Was(all.packets);
     PrintList(
-        is_scraped || counts[Fate::kIncomplete].packets - before.packets == all.packets
+        counts[Fate::kIncomplete].packets - before.packets == all.packets
             ? packets + " not finished by " + (all.packets == 1 ? "its writer" : "their writers")
             : packets + " not read",
-        pending, "reason", [](const auto& each) {
-          return fmt::format("{}: {}", PacketsText(each.first), each.second);
-        });
+        pending, "reason",
+        [](const auto& each) { return fmt::format("{}: {}", LostText(each.first), each.second); });
   }
 
   Report& out_;

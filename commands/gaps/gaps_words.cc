@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/session/loss_view.h"
-#include "commands/session/replay_run.h"
+#include "core/examine/loss_words.h"
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope {
@@ -104,6 +103,31 @@ std::string KindsText(const Gap& gap, const ContentCount& content, const PacketK
       parts.emplace_back(kinds.NameOf(kind.kind), kind.count.packets);
   if (!parts.empty() && parts.front().second == content.count.packets) return parts.front().first;
   return SharesText(parts, content.count.packets, 3);
+}
+
+using protovm::VmAccount;
+using protovm::VmFailure;
+
+std::string SourceText(const VmAccount& vm) {
+  return vm.data_source.empty() ? std::string("(no name)") : Printable(vm.data_source);
+}
+
+/// Facts about a program beside its counts, a sentence each.
+std::vector<std::string> ProgramNotes(const VmAccount& vm, BufferId buffer) {
+  std::vector<std::string> notes;
+  if (vm.by_engine)
+    notes.push_back(fmt::format(
+        "buffer {} runs it itself, so that all that it folded counts as lost", Raw(buffer)));
+  if (vm.left) notes.emplace_back("its state left with the buffer's content, for a clone");
+  if (vm.limit_reached)
+    notes.push_back(fmt::format("at its memory limit of {} since record {}: it dropped {} and {}",
+                                HumanSize(vm.limit), vm.limit_reached->record.value_or(0),
+                                Count(vm.at_limit.packets, "packet"),
+                                Count(vm.dropped_elements, "element")));
+  for (const VmFailure& failure : vm.failures)
+    notes.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
+                                Name(failure.result), failure.place, RowOf(failure.reason).text));
+  return notes;
 }
 
 }  // namespace
@@ -220,83 +244,38 @@ void ListFields(JsonFieldWriter& io, const protovm::VmFailure& failure) {
      RowOf(failure.reason).text, "packets", failure.count.packets, "first", failure.first);
 }
 
-namespace {
-
-using protovm::VmAccount;
-using protovm::VmFailure;
-
-std::string SourceText(const VmAccount& vm) {
-  return vm.data_source.empty() ? std::string("(no name)") : Printable(vm.data_source);
-}
-
-/// Facts about a program beside its counts, a sentence each.
-std::vector<std::string> ProgramNotes(const VmAccount& vm, BufferId buffer) {
-  std::vector<std::string> notes;
-  if (vm.by_engine)
-    notes.push_back(
-        fmt::format("buffer {} runs it itself, so that all that it folded counts as "
-                    "lost",
-                    Raw(buffer)));
-  if (vm.left) notes.emplace_back("its state left with the buffer's content, for a clone");
-  if (vm.limit_reached)
-    notes.push_back(fmt::format("at its memory limit of {} since record {}: it dropped {} and {}",
-                                HumanSize(vm.limit), vm.limit_reached->record.value_or(0),
-                                Count(vm.at_limit.packets, "packet"),
-                                Count(vm.dropped_elements, "element")));
-  for (const VmFailure& failure : vm.failures)
-    notes.push_back(fmt::format("{} ended with {} at {}: {}", Count(failure.count.packets, "run"),
-                                Name(failure.result), failure.place, RowOf(failure.reason).text));
-  return notes;
-}
-
-Table ProgramTable(const ReplayOutcome& outcome) {
-  const Align right = Align::kRight;
-  Table table({{"program of", Align::kLeft, "data_source"},
-               {"buffer", right, "buffer"},
-               {"folded", right, "folded.packets"},
-               DataColumn("folded.bytes"),
-               {"in trace", right, "in_trace.packets"},
-               DataColumn("in_trace.bytes"),
-               {"errors", right, "errors"},
-               {"aborted", right, "aborted"},
-               DataColumn("at_limit.packets"),
-               DataColumn("at_limit.elements"),
-               DataColumn("at_limit.first"),
-               {"state", right, "state_bytes"},
-               {"memory", right, "memory"},
-               DataColumn("peak_memory"),
-               {"limit", right, "memory_limit"},
-               DataColumn("program_bytes"),
-               DataColumn("failures"),
-               DataColumn("by_engine"),
-               DataColumn("left_with_buffer")});
-  for (const BufferOutcome& buffer : outcome.buffers)
-    for (const VmAccount& vm : buffer.vms)
-      table.AddRow({Cell(SourceText(vm), vm.data_source), NumberCell(Raw(buffer.id)),
-                    CountCell(vm.folded.packets), DataCell(vm.folded.bytes),
-                    CountCell(vm.in_trace.packets), DataCell(vm.in_trace.bytes),
-                    CountCell(vm.errors), CountCell(vm.aborted), DataCell(vm.at_limit.packets),
-                    DataCell(vm.dropped_elements), DataCell(FieldsToJson(vm.limit_reached)),
-                    BytesCell(vm.state_bytes), BytesCell(vm.memory), DataCell(vm.peak_memory),
-                    BytesCell(vm.limit), DataCell(vm.program_bytes),
-                    DataCell(FieldsToJson(vm.failures)), DataCell(vm.by_engine),
-                    DataCell(vm.left)});
-  return table;
-}
-
-}  // namespace
-
 void PrintPrograms(Report& out, const ReplayOutcome& outcome) {
-  const Table table = ProgramTable(outcome);
+  Table table({Left("program of"), Right("buffer"), Right("folded"), Right("in trace"),
+               Right("errors"), Right("aborted"), Right("state"), Right("memory"), Right("limit")});
+  std::vector<std::string> notes;
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms) {
+      table.AddRow({SourceText(vm), NumberCell(Raw(buffer.id)), CountCell(vm.folded.packets),
+                    CountCell(vm.in_trace.packets), CountCell(vm.errors), CountCell(vm.aborted),
+                    BytesCell(vm.state_bytes), BytesCell(vm.memory), BytesCell(vm.limit)});
+      for (const std::string& note : ProgramNotes(vm, buffer.id))
+        notes.push_back(fmt::format("{}: {}", SourceText(vm), note));
+    }
   if (table.empty()) return;
   out.Heading("Programs (ProtoVM), which fold what is overwritten into states");
   out.Print(table, 2);
-  for (const BufferOutcome& buffer : outcome.buffers)
-    for (const VmAccount& vm : buffer.vms)
-      for (const std::string& note : ProgramNotes(vm, buffer.id))
-        out.Paragraph(fmt::format("{}: {}", SourceText(vm), note), "  ");
+  for (const std::string& note : notes) out.Paragraph(note, "  ");
 }
 
-Json ProgramsJson(const ReplayOutcome& outcome) { return ProgramTable(outcome).ToJson(); }
+Json ProgramsJson(const ReplayOutcome& outcome) {
+  Json programs = Json::array();
+  for (const BufferOutcome& buffer : outcome.buffers)
+    for (const VmAccount& vm : buffer.vms) {
+      const Json at_limit = JsonOf("packets", vm.at_limit.packets, "elements", vm.dropped_elements,
+                                   "first", vm.limit_reached);
+      programs.push_back(
+          JsonOf("data_source", vm.data_source, "buffer", buffer.id, "folded", vm.folded,
+                 "in_trace", vm.in_trace, "errors", vm.errors, "aborted", vm.aborted, "at_limit",
+                 at_limit, "state_bytes", vm.state_bytes, "memory", vm.memory, "peak_memory",
+                 vm.peak_memory, "memory_limit", vm.limit, "program_bytes", vm.program_bytes,
+                 "failures", vm.failures, "by_engine", vm.by_engine, "left_with_buffer", vm.left));
+    }
+  return programs;
+}
 
 }  // namespace ringscope

@@ -2,17 +2,9 @@
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
 
 #include "commands/session/examined.h"
-#include "commands/view/report.h"
-#include "core/examine/examination.h"
-#include "core/gaps/gap_report.h"
-#include "core/ledger/ledger.h"
 #include "core/perfetto/packet_facts.h"
-#include "core/session/session_notes.h"
 
 namespace ringscope {
 
@@ -59,7 +51,7 @@ struct ShownGaps : GapSelection {
 
 /// "12 packets (3.4 KiB)", "12 packets (3.4 KiB) and more at 2 places", "packets at 1 place"
 /// @param places at which an unknown number more is missing
-std::string LostText(const FateCount& lost, uint64_t places);
+std::string LostText(const FateCount& lost, uint64_t places = 0);
 /// "53% track_event, 47% clock_snapshot"
 std::string ContentsText(const Gap& gap, const PacketKinds& kinds);
 /// "53% 2:1 (app), 47% itself": for whom packets were evicted, or who filled the buffer before
@@ -85,8 +77,8 @@ void PrintGaps(Report& out, const ShownGaps& selection, bool all);
 /// its "type".
 void WriteGaps(Report& out, const ShownGaps& selection, bool lines);
 
-/// When a replay read, as an object on a line.
-std::string ReadsJsonl(const ReplayOutcome& outcome);
+/// An object with its "type" on a line: the session, then the members.
+std::string JsonLine(const char* type, const ReplayOutcome& outcome, const Json& members);
 
 /// The titles of CSV, of gaps or of packets.
 std::string CsvTitles(bool of_packets);
@@ -101,13 +93,6 @@ enum class RowPart { kTitles, kValues, kMembers };
 /// @param kind its name, see PacketKinds; may be empty
 std::string PacketLine(RowPart part, const PacketAccount& account, uint64_t session,
                        std::optional<uint64_t> clone, const std::string& kind);
-
-/// The first columns of LostPacketText, to which what follows is indented.
-inline constexpr size_t kLostPacketMargin = 27;
-/// "1:4#7.0            320 B  track_event written 1.2 s, lost 1.5 s: evicted, for 2:1"
-/// @param kind its name, see PacketKinds; may be empty
-std::string LostPacketText(const PacketAccount& account, const std::string& kind,
-                           const SessionNotes& notes);
 
 /// The programs of a session's buffers, one by one, with what went wrong where in them.
 void PrintPrograms(Report& out, const ReplayOutcome& outcome);

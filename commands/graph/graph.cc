@@ -4,8 +4,7 @@
 
 #include "commands/graph/graph_report.h"
 #include "commands/session/examined.h"
-#include "commands/session/loss_view.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "commands/log/log_copy.h"
+#include "commands/log/logs.h"
 #include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
 #include "core/log/payload_mask.h"
@@ -95,19 +95,6 @@ struct ImportArgs {
 };
 
 constexpr int kMaxLevel = 19;  // above, zstd needs memory out of proportion
-constexpr const char* kTraceType = "TRACE";
-
-/// Finds the reads, and reports them.
-Result<FoundReads> FindReadsToStore(const ImportArgs& args, const SessionReader& sessions,
-                                    Context& context) {
-  RS_ASSIGN_OR_RETURN(FoundReads found, FindSessionReads(context, sessions, args.reads_from));
-  if (args.output == "-") return found;
-  Report report(context.console, Format::kText, "import");
-  report.Title(Printable(args.log), fmt::format("reads found in {}", Printable(args.reads_from)));
-  ReportFoundReads(report, found, sessions.first_record());
-  RS_RETURN_IF_ERROR(report.Finish());
-  return found;
-}
 
 void SetUp(CLI::App& app, ImportArgs& args) {
   InGroup(app, kInputGroup);
@@ -115,7 +102,7 @@ void SetUp(CLI::App& app, ImportArgs& args) {
           "Operations (.ops.jsonl) or a commit log (.tblog), plain or compressed; - reads standard "
           "input",
           Need::kRequired);
-  AddText(app, "--reads-from", args.reads_from, kTraceType,
+  AddText(app, "--reads-from", args.reads_from, "TRACE",
           "A trace (.pftrace) that the service wrote into a file in this session: find the reads "
           "that make a replay equal to it, and store them in the log instead of its own");
   InGroup(app, kOutputGroup);
@@ -136,7 +123,12 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
   LogCopyOptions options{.level = args.level, .without_payload = args.no_payload};
   if (more && !args.reads_from.empty()) {
     options.reads_from = args.reads_from;
-    RS_ASSIGN_OR_RETURN(options.reads, FindReadsToStore(args, sessions, context));
+    RS_ASSIGN_OR_RETURN(options.reads, FindSessionReads(context, sessions, args.reads_from));
+    if (args.output != "-") {
+      Report report(context.console, Format::kText, "import");
+      report.Title(Printable(args.log), "reads found in " + Printable(args.reads_from));
+      ReportFoundReads(report, *options.reads, sessions.first_record());
+    }
   }
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.output, kLogOutput, args.force));
@@ -146,19 +138,12 @@ Result<ExitCode> RunImport(const ImportArgs& args, Context& context) {
     context.console.Say(fmt::format("wrote {}: {}, {}, {}", args.output,
                                     Count(copy.sessions, "session"), Count(copy.records, "record"),
                                     HumanSize(copy.bytes)));
-  const std::string left_out = copy.LeftOut();
-  if (!left_out.empty()) context.console.Warn(Printable(args.log) + ": " + left_out);
-  const bool is_notice = !left_out.empty() || (options.reads && options.reads->unexplained);
+  if (!copy.left_out.empty()) context.console.Warn(Printable(args.log) + ": " + copy.left_out);
+  const bool is_notice = !copy.left_out.empty() || (options.reads && options.reads->unexplained);
   return Worse(sessions.Finish(), is_notice ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 }  // namespace
-
-std::string LogCopy::LeftOut() const {
-  if (left_out == 0) return "";
-  return fmt::format("{} of kinds that this version does not know left out",
-                     Count(left_out, "record"));
-}
 
 Result<LogCopy> CopyLog(SessionReader& sessions, bool more, ByteSink& out,
                         const LogCopyOptions& options) {
@@ -177,7 +162,8 @@ Result<LogCopy> CopyLog(SessionReader& sessions, bool more, ByteSink& out,
   RS_RETURN_IF_ERROR(writer->Close());
   copy.records = writer->records();
   copy.bytes = writer->bytes_written();
-  copy.left_out = sessions.unknown_records();
+  if (const uint64_t unknown = sessions.unknown_records(); unknown > 0)
+    copy.left_out = Count(unknown, "record") + " of kinds that this version does not know left out";
   return copy;
 }
 

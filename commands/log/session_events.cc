@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "commands/log/info_report.h"
-#include "commands/session/loss_view.h"
+#include "commands/log/logs.h"
+#include "commands/session/session_view.h"
+#include "core/base/lookup.h"
 #include "core/log/flush_tracker.h"
-#include "core/perfetto/trace_config_facts.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/io/hex.h"
 
@@ -134,10 +132,9 @@ class EventLines {
  private:
   /// Events alike.
   struct Group {
-    uint64_t shown = kShownAlike;
-    uint64_t count = 0;
-    std::string last_shown, last;
-    std::optional<uint64_t> last_ns;
+    uint64_t shown = 0, left_out = 0;
+    std::string last_shown;
+    std::string last, seconds;  // of the last one, and its time
   };
 
   /// Since the session's start: "1.250"; "-": not known.
@@ -158,24 +155,28 @@ class EventLines {
   void AddAlike(std::optional<uint64_t> time_ns, const std::string& text, const std::string& group,
                 uint64_t shown) {
     Group& alike = groups_[group];
-    alike.shown = shown;
-    alike.last_ns = time_ns;
+    alike.seconds = SecondsText(time_ns);
     alike.last = text;
-    if (++alike.count > shown) return;
+    if (alike.shown == shown) {
+      ++alike.left_out;
+      return;
+    }
+    ++alike.shown;
     alike.last_shown = text;
-    PrintLine(SecondsText(time_ns), text);
+    PrintLine(alike.seconds, text);
   }
   void EndGroups() {
     for (const auto& [name, group] : groups_) {
-      if (group.count <= group.shown) continue;
+      if (group.left_out == 0) continue;
       // The last of them has a line of its own.
-      if (const uint64_t between = group.count - group.shown - 1; between > 0)
+      if (const uint64_t between = group.left_out - 1; between > 0)
         PrintLine("", fmt::format("{} more like \"{}\"", WithCommas(between), group.last_shown));
-      PrintLine(SecondsText(group.last_ns), group.last);
+      PrintLine(group.seconds, group.last);
     }
     groups_.clear();
   }
 
+  std::string Who(ProducerId producer) { return ProducerText(producer, names_[producer]); }
   /// Takes the registrations that directly follow a producer's connection.
   std::string TakeSources(const LifeEvent& connected) {
     names_[connected.producer.value_or(ProducerId{})] = connected.name;
@@ -192,10 +193,9 @@ class EventLines {
     if (event.flush) return AddFlush(*event.flush);
     if (event.Is<BufferFreed>() && ends_) return;  // with the session
     if (event.Is<TraceConfigRecord>() && started_.contains(event.session)) return;
-    const auto* const known = std::ranges::find(kEventTexts, event.kind, &EventText::kind);
-    const bool is_known = known != std::end(kEventTexts);
-    if (!is_known && !event.change) return;
-    const char* const text = is_known ? known->text : RowOf(*event.change).text;
+    const EventText* const known = FindBy(kEventTexts, event.kind, &EventText::kind);
+    if (known == nullptr && !event.change) return;
+    const char* const text = known != nullptr ? known->text : RowOf(*event.change).text;
     const std::string sources = event.Is<ProducerConnected>() ? TakeSources(event) : "";
     const ProducerId producer = event.producer.value_or(ProducerId{});
     std::string& source = sources_[{producer, event.instance.value_or(0)}];
@@ -204,15 +204,14 @@ class EventLines {
     const auto config = configs_.find(event.session);
     const std::string detail = event.Is<TraceConfigRecord>() ? "" : Printable(event.detail);
     const std::string more = detail.empty() ? "" : ": " + detail;
-    if (event.Is<BufferSetUp>()) set_ups_[*event.buffer] = buffers_seen_++;
-    const auto set_up = event.buffer ? set_ups_.find(*event.buffer) : set_ups_.end();
-    const std::string buffer =
-        !event.buffer
-            ? ""
-            : BufferNameIn(session_, *event.buffer,
-                           set_up == set_ups_.end() ? std::nullopt : std::optional(set_up->second));
+    std::string buffer;
+    if (event.buffer) {
+      std::optional<uint64_t>& set_up = set_ups_[*event.buffer];
+      if (event.Is<BufferSetUp>()) set_up = buffers_seen_++;
+      buffer = BufferNameIn(session_, *event.buffer, set_up);
+    }
     const std::string line = fmt::format(
-        fmt::runtime(text), fmt::arg("who", ProducerText(producer, names_[producer])),
+        fmt::runtime(text), fmt::arg("who", Who(producer)),
         fmt::arg("which", started_.size() > 1 && event.session
                               ? fmt::format("tracing session {}", *event.session)
                               : "the tracing session"),
@@ -228,7 +227,7 @@ class EventLines {
                  event.flag ? buffer + "; an empty one replaces it" : "a copy of " + buffer),
         fmt::arg("runs", event.flag ? "is running" : "has ended"),
         fmt::arg("ends", event.flag ? "is complete" : "fails" + more));
-    if (is_known && known->is_frequent)
+    if (known != nullptr && known->is_frequent)
       AddAlike(event.time_ns, line, text,
                event.Is<StateClearRequested>() || event.Is<ReadPass>() ? 1 : kShownAlike);
     else
@@ -245,17 +244,15 @@ class EventLines {
     const FlushAccount::Answer* slowest = nullptr;
     std::vector<std::string> missing;
     for (const FlushAccount::Answer& answer : flush.answers) {
-      if (!answer.acknowledged)
-        missing.push_back(ProducerText(answer.producer, names_[answer.producer]));
+      if (!answer.acknowledged) missing.push_back(Who(answer.producer));
       if (answer.latency_ns() &&
           (slowest == nullptr || *answer.latency_ns() >= *slowest->latency_ns()))
         slowest = &answer;
     }
-    const std::string last =
-        slowest == nullptr
-            ? ""
-            : fmt::format(", the last after {} by {}", HumanDuration(*slowest->latency_ns()),
-                          ProducerText(slowest->producer, names_[slowest->producer]));
+    const std::string last = slowest == nullptr ? ""
+                                                : fmt::format(", the last after {} by {}",
+                                                              HumanDuration(*slowest->latency_ns()),
+                                                              Who(slowest->producer));
     if (flush.outcome == FlushOutcome::kSucceeded)
       return AddAlike(flush.time_ns, "flush" + in_brackets + ": acknowledged" + last,
                       "flush" + in_brackets, 1);
@@ -267,7 +264,7 @@ class EventLines {
 
   Report& report_;
   const SessionSummary& session_;
-  std::map<BufferId, uint64_t> set_ups_;  // the last so far, as the session lists them
+  std::map<BufferId, std::optional<uint64_t>> set_ups_;  // the last so far, as the session has them
   uint64_t buffers_seen_ = 0;
   const std::optional<uint64_t> start_ns_;
   std::map<uint64_t, const FlushAccount*> flushes_;              // that have no line yet
@@ -279,19 +276,6 @@ class EventLines {
   size_t at_ = 0;
   std::map<std::string, Group> groups_;
 };
-
-void ReportConfigs(Report& report, const SessionSummary& session) {
-  Json configs = Json::array();
-  for (const LifeEvent& event : session.life) {
-    if (!event.Is<TraceConfigRecord>()) continue;
-    std::string hex;
-    AppendHex(hex, wire::AsBytes(event.detail));
-    Json& config = configs.emplace_back(Json{
-        {"bytes", hex}, {"text", descriptors::Text("TraceConfig", wire::AsBytes(event.detail))}});
-    if (event.session) config["session"] = *event.session;
-  }
-  report.Data("configs", std::move(configs));
-}
 
 }  // namespace
 
@@ -332,7 +316,16 @@ void ReportEvents(Report& report, const SessionSummary& session) {
   for (const LifeEvent& event : session.life) tracker.Apply(event);
   tracker.Finish();
   report.Data("start_ns", FieldsToJson(StartOf(session)));
-  ReportConfigs(report, session);
+  Json configs = Json::array();
+  for (const LifeEvent& event : session.life) {
+    if (!event.Is<TraceConfigRecord>()) continue;
+    const Bytes bytes = wire::AsBytes(event.detail);
+    std::string hex;
+    AppendHex(hex, bytes);
+    configs.push_back(JsonOf("bytes", hex, "text", descriptors::Text("TraceConfig", bytes)));
+    if (event.session) configs.back()["session"] = *event.session;
+  }
+  report.Data("configs", std::move(configs));
   report.Data("events", FieldsToJson(session.life));
   if (report.is_text()) EventLines(report, session, flushes).Print();
   report.Data("flushes", FieldsToJson(flushes));

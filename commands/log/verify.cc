@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
-#include "commands/log/info_report.h"
-#include "commands/log/log_copy.h"
-#include "commands/session/loss_view.h"
+#include "commands/log/logs.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/trace/perfetto_trace.h"
 
@@ -30,20 +26,16 @@ void SetUp(CLI::App& app, VerifyArgs& args) {
   AddFormat(app, args.format, {Format::kText, Format::kJson});
 }
 
-constexpr size_t kVerdictIndent = 2;
-
 void ReportVerdict(Report& report, const std::string& path, const LogInfo& info) {
   const bool good = info.damage_count == 0;
   report.Title(Printable(path),
-               fmt::format("{}: {}",
-                           good ? "no damage"
-                                : fmt::format("damaged in {}", Count(info.damage_count, "place")),
-                           ExtentText(info)));
+               (good ? "no damage: " : "damaged in " + Count(info.damage_count, "place") + ": ") +
+                   ExtentText(info));
   AddLogData(report, path, info);
   PrintDamage(report, info.damage, info.damage_count);
   if (!info.closed && !info.sessions.empty()) {
     report.Paragraph("Not complete: " + IncompleteText(path, info) +
-                         " 'ringscope verify --repair OUT' writes a copy that is closed.",
+                         ". 'ringscope verify --repair OUT' writes a copy that is closed.",
                      "  ");
   } else if (IsCutOff(info)) {
     report.Paragraph("Not complete: " + std::string(kCutOffText) + ".", "  ");
@@ -55,7 +47,7 @@ void ReportVerdict(Report& report, const std::string& path, const LogInfo& info)
     std::ranges::move(VerdictsOf(session), std::back_inserter(verdicts));
   AddInexact(report, verdicts);
   if (!verdicts.empty())
-    report.Print("  The recording is not exact.\n" + VerdictLines(verdicts, kVerdictIndent));
+    report.Print("  The recording is not exact.\n" + VerdictLines(verdicts, /*indent=*/2));
 }
 
 /// Reports a trace, and writes what is whole of it.
@@ -66,8 +58,8 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
   if (!args.repaired.empty()) {
     RS_ASSIGN_OR_RETURN(copy, CreateOutput(context, args.repaired, kTraceOutput, args.force));
   }
-  std::optional<Progress> progress;
-  progress.emplace(context.console, fmt::format("verifying {}", Printable(path)));
+  std::optional<Progress> progress(std::in_place, context.console,
+                                   fmt::format("verifying {}", Printable(path)));
   RS_ASSIGN_OR_RETURN(const auto reader,
                       TraceReader::Open(std::move(source), TraceReader::OnDamage::kSkip));
   uint64_t packets = 0, bytes = 0, left_out = 0;
@@ -75,6 +67,7 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
   for (RawPacket packet;;) {
     RS_ASSIGN_OR_RETURN(const bool more, reader->Next(packet));
     if (!more) break;
+    progress->Update(reader->position(), reader->size().value_or(0));
     // Trace processor reads no more of a packet than it needs; other parsers refuse the whole file.
     if (copy != nullptr && !descriptors::CanParse("TracePacket", packet.bytes)) {
       ++left_out;
@@ -82,23 +75,17 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
     }
     ++packets;
     bytes += packet.bytes.size();
-    if (copy != nullptr) {
-      field.clear();
-      wire::AppendBytes(field, proto::Trace::kPacket, packet.bytes);
-      RS_RETURN_IF_ERROR(copy->Write(wire::AsBytes(field)));
-    }
-    progress->Update(reader->position(), reader->size().value_or(0));
+    if (copy == nullptr) continue;
+    field.clear();
+    wire::AppendBytes(field, proto::Trace::kPacket, packet.bytes);
+    RS_RETURN_IF_ERROR(copy->Write(field));
   }
   progress.reset();
   if (copy != nullptr) RS_RETURN_IF_ERROR(copy->Commit());
   const uint64_t damaged = reader->damage_count();
-  report.Data({{"input", path},
-               {"packets", packets},
-               {"bytes", bytes},
-               {"is_cut_off", reader->is_cut_off()},
-               {"damage_count", damaged},
-               {"left_out", left_out},
-               {"damage", DamageTable(reader->damage()).ToJson()}});
+  report.Data(JsonOf("input", path, "packets", packets, "bytes", bytes, "is_cut_off",
+                     reader->is_cut_off(), "damage_count", damaged, "left_out", left_out, "damage",
+                     DamageTable(reader->damage()).ToJson()));
   report.Title(Printable(path), fmt::format("a trace, {}: {} ({}) can be read",
                                             damaged + left_out == 0 ? "whole"
                                             : reader->is_cut_off()  ? "cut off within a packet"
@@ -114,18 +101,6 @@ Result<ExitCode> VerifyTrace(const VerifyArgs& args, const std::string& path,
   return damaged + left_out == 0 ? ExitCode::kClean : ExitCode::kNotice;
 }
 
-/// Verifies the copy before it is in its place: one that is not clean would be trusted.
-Result<LogInfo> VerifyCopy(const OutputFile& file) {
-  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(file.written_to()));
-  Result<LogInfo> copy = VerifyLog(std::move(source));
-  if (!copy || (copy->damage_count == 0 && copy->cleanly_closed)) return copy;
-  return Fail(ErrorCode::kIo,
-              copy->damage.empty()
-                  ? "the copy did not verify: it has no index"
-                  : fmt::format("the copy did not verify: {}", copy->damage.front().ToString()),
-              {file.path(), {}, {}}, "it was removed; check the file system and try again");
-}
-
 /// Writes a clean copy of the log, and lists what was lost.
 /// @param source the log's bytes; nullptr: it is opened by its name
 Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> source,
@@ -138,28 +113,35 @@ Result<ExitCode> RepairOne(const VerifyArgs& args, std::unique_ptr<ByteSource> s
   sessions.recording().UseOpened(std::move(source));
   RS_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                       CreateOutput(context, args.repaired, kLogOutput, args.force));
-  if (file->written_to().empty()) {
+  if (file->written_to().empty())
     return Fail(ErrorCode::kUsage, "the copy is verified, so it must be a file",
                 {args.repaired, {}, {}}, "name a file to write");
-  }
   RS_ASSIGN_OR_RETURN(const bool more, sessions.NextSession());
   RS_ASSIGN_OR_RETURN(const LogCopy copied, CopyLog(sessions, more, *file));
-  RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyCopy(*file));
+  // The copy is verified before it is in its place: one that is not clean would be trusted.
+  RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> written, OpenByteSource(file->written_to()));
+  RS_ASSIGN_OR_RETURN(const LogInfo copy, VerifyLog(std::move(written)));
+  if (copy.damage_count > 0 || !copy.cleanly_closed)
+    return Fail(ErrorCode::kIo,
+                "the copy did not verify: " +
+                    (copy.damage.empty() ? "it has no index" : copy.damage[0].ToString()),
+                {args.repaired, {}, {}}, "it was removed; check the file system and try again");
   RS_RETURN_IF_ERROR(file->Commit());
 
   Report report(context.console, Format::kText, "verify");
   report.Title(Printable(args.repaired), "verified: " + ExtentText(copy));
-  for (const std::string& problem : sessions.problems())
+  const ConsoleReporter& found = sessions.reported();
+  for (const std::string& problem : found.problems)
     report.Paragraph("Not complete: " + Printable(problem) + ".");
   if (copied.is_cut_off) report.Print("The copy is marked as cut off.\n");
-  const std::string left_out = copied.LeftOut();
+  const std::string& left_out = copied.left_out;
   if (!left_out.empty()) report.Print("Not complete: " + left_out + ".\n");
-  if (sessions.damage_count() == 0 && left_out.empty()) {
-    report.Print(sessions.problems().empty() ? "Nothing was lost.\n"
-                                             : "Nothing of what was there was lost.\n");
-  } else if (sessions.damage_count() > 0) {
+  if (found.damage_count > 0) {
     report.Print(fmt::format("Lost from {}:\n", Printable(log)));
-    PrintDamage(report, sessions.damage(), sessions.damage_count());
+    PrintDamage(report, found.damage, found.damage_count);
+  } else if (left_out.empty()) {
+    report.Print(found.problems.empty() ? "Nothing was lost.\n"
+                                        : "Nothing of what was there was lost.\n");
   }
   return Worse(sessions.Finish(), left_out.empty() ? ExitCode::kClean : ExitCode::kNotice);
 }
@@ -185,15 +167,14 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
     if (!args.repaired.empty())
       return RepairOne(args, path == args.logs.front() ? std::move(input.source) : nullptr,
                        context);
-    std::optional<LogInfo> info;
+    LogInfo info;
     {
       Progress progress(context.console, fmt::format("verifying {}", Printable(path)));
-      RS_ASSIGN_OR_RETURN(
-          info, VerifyLog(std::move(input.source),
-                          [&](uint64_t done, uint64_t total) { progress.Update(done, total); }));
+      const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+      RS_ASSIGN_OR_RETURN(info, VerifyLog(std::move(input.source), update));
     }
-    notice = notice || info->damage_count > 0 || !info->closed || IsCutOff(*info);
-    report.AddItem("logs", [&] { ReportVerdict(report, path, *info); });
+    notice = notice || info.damage_count > 0 || !info.closed || IsCutOff(info);
+    report.AddItem("logs", [&] { ReportVerdict(report, path, info); });
   }
   report.Data("parts_problems", Json(parts.problems));
   for (const std::string& problem : parts.problems)

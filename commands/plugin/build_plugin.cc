@@ -9,11 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <sstream>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
@@ -162,8 +159,8 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
   std::string version;
   if (!args.asan) {
     RS_ASSIGN_OR_RETURN(const auto plugins, Plugin::LoadAll(file.temporary()));
-    for (const auto& plugin : plugins) names.push_back(plugin->facts().name);
-    version = plugins.front()->facts().version;
+    for (const auto& plugin : plugins) names.push_back(plugin->name);
+    version = plugins.front()->version;
   }
   RS_RETURN_IF_ERROR(file.Commit());
 
@@ -171,11 +168,8 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
       args.output.find('/') == std::string::npos ? "./" + args.output : args.output;
   const std::string from = Count(sources, "source");
   Report report(context.console, args.format, "plugin_build");
-  report.Data({{"output", args.output},
-               {"from", from},
-               {"plugins", names},
-               {"version", version},
-               {"notes", notes}});
+  report.Data(JsonOf("output", args.output, "from", from, "plugins", names, "version", version,
+                     "notes", notes));
   const std::string what = names.empty() ? "" : fmt::format(", with {}", Joined(names));
   report.Paragraph(fmt::format("Built {}{}{}, from {}.", args.output, what,
                                version.empty() ? "" : fmt::format(" of {}", version), from));

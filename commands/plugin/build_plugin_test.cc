@@ -85,7 +85,7 @@ class PluginBuildTest : public ::testing::Test {
     std::vector<std::string> names;
     const auto plugins = Plugin::LoadAll(Path("mine.so"));
     EXPECT_TRUE(plugins) << plugins.error().ToString();
-    for (const auto& plugin : *plugins) names.push_back(plugin->facts().name);
+    for (const auto& plugin : *plugins) names.push_back(plugin->name);
     return names;
   }
   /// Runs git in the checkout. @param arguments as a shell has them
@@ -194,9 +194,9 @@ TEST_F(PluginBuildTest, Commits_AreBuiltFromGit) {
 
   const Ran old = Build({"--commit", "v57.9"});
   ASSERT_EQ(old.error, "");
-  EXPECT_EQ(Plugin::Load(Path("mine.so")).value()->facts().version, "v57.9");
+  EXPECT_EQ(Plugin::Load(Path("mine.so")).value()->version, "v57.9");
   ASSERT_EQ(Build().error, "");
-  EXPECT_THAT(Plugin::Load(Path("mine.so")).value()->facts().version, HasSubstr("v57.9-1-g"));
+  EXPECT_THAT(Plugin::Load(Path("mine.so")).value()->version, HasSubstr("v57.9-1-g"));
 
   EXPECT_THAT(Build({"--commit", "nonsense"}).error, HasSubstr("git ended with status 128"));
   Write("perfetto/src/tracing/core/trace_packet.cc", "#error no such thing\n");

@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/engine/catalogue.h"
 
 namespace ringscope {
 namespace {
@@ -46,15 +42,13 @@ void ReportEngine(Report& report, const EngineInfo& engine, const std::string& m
       fmt::format("{}  {}{}\n", report.Bold(Printable(engine.name)), engine.corresponds, more));
   if (!engine.difference.empty())
     report.Paragraph(engine.difference, std::string(kTextIndent, ' '));
-  report.Data({{"name", engine.name},
-               {"corresponds", engine.corresponds},
-               {"difference", engine.difference}});
+  report.Data(JsonOf("name", engine.name, "corresponds", engine.corresponds, "difference",
+                     engine.difference));
 }
 
 /// Reports the abilities of a plug-in, and what follows from those that it lacks.
 void ReportAbilities(Report& report, const Plugin& plugin) {
-  const PluginFacts& facts = plugin.facts();
-  const ringscope_plugin& has = plugin.functions();
+  const ringscope_plugin& has = plugin.functions;
   const std::vector<std::string> events = plugin.EventNames(true);
   const std::vector<std::string> missing = plugin.EventNames(false);
   const struct {
@@ -72,7 +66,8 @@ void ReportAbilities(Report& report, const Plugin& plugin) {
       {"reports_chunks", has.visit_chunks != nullptr, "reports the chunks that it holds"},
       {"runs_programs", plugin.runs_programs(), "runs the programs of data sources (ProtoVM)"},
   };
-  Json json = {{"name", facts.name}, {"version", facts.version}, {"abi_version", has.abi_version}};
+  Json json = {
+      {"name", plugin.name}, {"version", plugin.version}, {"abi_version", has.abi_version}};
   for (const auto& ability : abilities) {
     report.Print(fmt::format("      {:<5}{}\n", ability.can ? "yes" : "no", ability.what));
     json[ability.key] = ability.can;
@@ -88,27 +83,25 @@ Status ReportPlugins(Report& report, const std::string& path) {
   for (const auto& plugin : plugins)
     report.AddItem("engines", [&] {
       ReportEngine(report, PluginEngineInfo(plugin),
-                   fmt::format(", interface version {}", plugin->functions().abi_version));
+                   fmt::format(", interface version {}", plugin->functions.abi_version));
       ReportAbilities(report, *plugin);
     });
   return {};
 }
 
-constexpr size_t kLabelWidth = 14;
-
 bool IsV2(const EngineInfo& engine) { return engine.name.starts_with("v2@"); }
 
 /// "  v2@54:     Text ..." with the text as a column.
 std::string Labelled(const std::string& label, std::string_view text) {
-  return Wrap(text, fmt::format("{:<{}}", fmt::format("  {}:", label), kLabelWidth)) + "\n";
+  return Wrap(text, fmt::format("{:<14}", fmt::format("  {}:", label))) + "\n";
 }
 
-/// Reports the differences that an engine introduced, as the array `key`. Both sides have a name
-/// for people, and a key.
-void ReportNotes(Report& report, std::string_view key, const std::string& engine,
+/// Prints the differences that an engine introduced. Both sides have a name for people, and a key.
+/// @return them as an array
+Json ReportNotes(Report& report, const std::string& engine,
                  const std::pair<std::string, const char*>& before,
                  const std::pair<std::string, const char*>& since) {
-  report.Data(key, Json::array());
+  Json changes = Json::array();
   for (const ReleaseNote* note : NotesOf(engine)) {
     std::vector<std::string> counters;
     for (uint64_t BufferStats::*const counter : note->counters)
@@ -117,14 +110,10 @@ void ReportNotes(Report& report, std::string_view key, const std::string& engine
     report.Print(Labelled(before.first, note->before) + Labelled(since.first, note->since) +
                  Labelled("in a trace", note->symptom) +
                  Labelled("counters", counters.empty() ? "none" : Joined(counters)));
-    report.AddItem(key, [&] {
-      report.Data({{"title", note->title},
-                   {before.second, note->before},
-                   {since.second, note->since},
-                   {"symptom", note->symptom},
-                   {"counters", counters}});
-    });
+    changes.push_back(JsonOf("title", note->title, before.second, note->before, since.second,
+                             note->since, "symptom", note->symptom, "counters", counters));
   }
+  return changes;
 }
 
 /// Reports the changes from one release to the next, as the object `key`.
@@ -132,10 +121,9 @@ void ReportNotes(Report& report, std::string_view key, const std::string& engine
 void ReportStep(Report& report, std::string_view key, const EngineInfo& older,
                 const EngineInfo& newer, const EngineInfo& other) {
   report.Heading(fmt::format("What changed from {} to {}", older.name, newer.name));
-  report.AddObject(key, [&] {
-    report.Data("engine", other.name);
-    ReportNotes(report, "changes", newer.name, {older.name, "before"}, {newer.name, "since"});
-  });
+  report.Data(
+      key, JsonOf("engine", other.name, "changes",
+                  ReportNotes(report, newer.name, {older.name, "before"}, {newer.name, "since"})));
 }
 
 /// Explains how an engine differs from its neighbours. V1 has none: it exists in parallel with all
@@ -148,7 +136,7 @@ Result<ExitCode> ExplainEngine(const std::string& name, Format format, Console& 
   ReportEngine(report, engine);
   if (!IsV2(engine)) {
     report.Heading("What sets V1 apart from V2");
-    ReportNotes(report, "against_v2", name, {"V2", "v2"}, {"V1", "v1"});
+    report.Data("against_v2", ReportNotes(report, name, {"V2", "v2"}, {"V1", "v1"}));
   } else {
     if (found != engines.begin() && IsV2(found[-1])) {
       ReportStep(report, "predecessor", found[-1], engine, found[-1]);
@@ -165,20 +153,21 @@ Result<ExitCode> ExplainEngine(const std::string& name, Format format, Console& 
 Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
   if (!args.explain.empty()) return ExplainEngine(args.explain, args.format, context.console);
   Report report(context.console, args.format, "engines");
-  if (!args.plugins.empty()) {
-    for (const std::string& name : args.plugins) {
-      if (IsPluginPath(name)) {
-        RS_RETURN_IF_ERROR(ReportPlugins(report, name));
-        continue;
-      }
-      RS_ASSIGN_OR_RETURN(const EngineInfo* const built_in, FindEngine(name));
-      report.AddItem("engines", [&] { ReportEngine(report, *built_in); });
+  const auto add = [&](const EngineInfo& engine) {
+    report.AddItem("engines", [&] { ReportEngine(report, engine); });
+  };
+  for (const std::string& name : args.plugins) {
+    if (IsPluginPath(name)) {
+      RS_RETURN_IF_ERROR(ReportPlugins(report, name));
+      continue;
     }
-  } else {
+    RS_ASSIGN_OR_RETURN(const EngineInfo* const built_in, FindEngine(name));
+    add(*built_in);
+  }
+  if (args.plugins.empty()) {
     RS_ASSIGN_OR_RETURN(const EngineInfo* const newest, FindEngine(kDefaultEngine));
     report.Data("default", newest->name);
-    for (const EngineInfo& engine : Engines())
-      report.AddItem("engines", [&] { ReportEngine(report, engine); });
+    std::ranges::for_each(Engines(), add);
     report.Print(fmt::format("{}  The newest V2: {}\n{}\n", report.Bold(kDefaultEngine),
                              newest->name,
                              Wrap("The engine of a buffer for which neither the log nor --engine "

@@ -1,9 +1,9 @@
-#include "commands/plugin/guard.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+
+#include "commands/plugin/plugin.h"
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -20,11 +20,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory>
-#include <new>
 
-#include "commands/plugin/plugin.h"
 #include "commands/shell/values.h"
+#include "core/base/lookup.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
@@ -108,12 +106,10 @@ Result<PluginLimits> PluginLimits::FromEnvironment() {
   const auto take = [](const char* name, auto parse, uint64_t& value) -> Status {
     const char* const text = std::getenv(name);
     if (text == nullptr || *text == '\0') return {};
-    auto parsed = parse(text);
-    if (!parsed) {
-      parsed.error().message = fmt::format("{}: {}", name, parsed.error().message);
-      return tl::unexpected(std::move(parsed).error());
-    }
-    value = *parsed;
+    RS_ASSIGN_OR_RETURN(value, parse(text).map_error([&](Error error) {
+      error.message = fmt::format("{}: {}", name, error.message);
+      return error;
+    }));
     return {};
   };
   RS_RETURN_IF_ERROR(take("RINGSCOPE_PLUGIN_TIME", ParseDuration, limits.time_ns));
@@ -127,14 +123,12 @@ std::vector<std::string> PluginsOf(const CLI::App& app) {
     const std::string type = option->get_type_name();
     if (type.find("ENGINE") == std::string::npos && type.find("PLUGIN") == std::string::npos)
       continue;
-    for (const std::string& result : option->results()) {
+    for (const std::string& result : option->results())
       for (const std::string& one : CLI::detail::split(result, ',')) {
-        const size_t equals = type.starts_with("[BUFFER=]") ? one.find('=') : std::string::npos;
-        const std::string name = equals == std::string::npos ? one : one.substr(equals + 1);
-        if (IsPluginPath(name) && std::find(plugins.begin(), plugins.end(), name) == plugins.end())
-          plugins.push_back(name);
+        const std::string name =
+            type.starts_with("[BUFFER=]") ? one.substr(one.find('=') + 1) : one;
+        if (IsPluginPath(name) && !Contains(plugins, name)) plugins.push_back(name);
       }
-    }
   }
   return plugins;
 }

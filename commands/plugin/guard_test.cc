@@ -1,7 +1,5 @@
 // Whatever ends the process in which plug-ins run is an error that says how and where.
 
-#include "commands/plugin/guard.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,8 +11,6 @@
 #include <map>
 #include <mutex>
 
-#include "commands/plugin/guard.h"
-
 namespace ringscope {
 namespace {
 
@@ -40,30 +38,12 @@ constexpr size_t kMostPlugins = 64;
 constexpr size_t kMandatorySize =
     offsetof(ringscope_plugin, stats) + sizeof(ringscope_plugin::stats);
 
-/// The first mandatory function that is null, or nullptr.
-const char* MissingFunction(const ringscope_plugin& f) {
-  const std::pair<const char*, bool> functions[] = {
-      {"create", f.create != nullptr},         {"destroy", f.destroy != nullptr},
-      {"commit", f.commit != nullptr},         {"patch", f.patch != nullptr},
-      {"begin_read", f.begin_read != nullptr}, {"next_packet", f.next_packet != nullptr},
-      {"stats", f.stats != nullptr},
-  };
-  for (const auto& [name, is_there] : functions)
-    if (!is_there) return name;
-  return nullptr;
-}
-
 std::string TextOrNothing(const char* text) { return text == nullptr ? "" : Printable(text); }
 
 /// Reads what a plug-in reports about itself, and checks it.
-/// @param is_named whether its path has its name, too
-Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool is_named,
-                                                 const std::shared_ptr<void>& library,
-                                                 const ringscope_plugin& given,
-                                                 const ringscope_plugin*& next) {
-  const auto fail = [&path](std::string found, std::string hint) {
-    return Fail(ErrorCode::kUnsupported, std::move(found), {.path = path}, std::move(hint));
-  };
+/// @param fail makes an error of what was found and a hint
+template <typename MakeError>
+Result<Plugin> ReadPlugin(const ringscope_plugin& given, const MakeError& fail) {
   if (given.abi_version == 0 || given.abi_version > RINGSCOPE_ABI_VERSION)
     return fail(fmt::format("the plug-in has version {} of the plug-in interface, expected 1 to {}",
                             given.abi_version, RINGSCOPE_ABI_VERSION),
@@ -74,28 +54,33 @@ Result<std::shared_ptr<const Plugin>> ReadPlugin(const std::string& path, bool i
                     "functions are missing",
                     given.struct_size, kMandatorySize),
         "set it to sizeof(ringscope_plugin)");
-  ringscope_plugin functions{};
+  Plugin plugin;
+  ringscope_plugin& f = plugin.functions;
   // An older plug-in's struct is shorter, a newer one's longer.
-  std::memcpy(&functions, &given, std::min<size_t>(given.struct_size, sizeof(functions)));
+  std::memcpy(&f, &given, std::min<size_t>(given.struct_size, sizeof(f)));
   if (given.abi_version < 2) {  // what may follow its struct is not ours
-    functions.next = nullptr;
-    functions.set_up_vm = nullptr;
-    functions.visit_vms = nullptr;
-    functions.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
+    f.next = nullptr;
+    f.set_up_vm = nullptr;
+    f.visit_vms = nullptr;
+    f.tells &= RINGSCOPE_TELLS_EVENTS | RINGSCOPE_TELLS_PLACES;
   }
-  if (const char* const missing = MissingFunction(functions))
-    return fail(
-        fmt::format("the plug-in's function '{}' is null, expected one", missing),
-        "only clone, visit_writers, check, visit_chunks, set_up_vm and visit_vms are optional");
-  PluginFacts facts{.path = path,
-                    .name = TextOrNothing(functions.name),
-                    .version = TextOrNothing(functions.version),
-                    .description = TextOrNothing(functions.description)};
-  if (facts.name.empty())
+  const std::pair<const char*, bool> mandatory[] = {
+      {"create", f.create != nullptr},         {"destroy", f.destroy != nullptr},
+      {"commit", f.commit != nullptr},         {"patch", f.patch != nullptr},
+      {"begin_read", f.begin_read != nullptr}, {"next_packet", f.next_packet != nullptr},
+      {"stats", f.stats != nullptr},
+  };
+  for (const auto& [name, is_there] : mandatory)
+    if (!is_there)
+      return fail(
+          fmt::format("the plug-in's function '{}' is null, expected one", name),
+          "only clone, visit_writers, check, visit_chunks, set_up_vm and visit_vms are optional");
+  plugin.name = TextOrNothing(f.name);
+  plugin.version = TextOrNothing(f.version);
+  plugin.description = TextOrNothing(f.description);
+  if (plugin.name.empty())
     return fail("the plug-in has no name, expected one", "set ringscope_plugin.name");
-  if (is_named) facts.path += ":" + facts.name;
-  next = functions.next;
-  return std::make_shared<const Plugin>(std::move(facts), library, functions);
+  return plugin;
 }
 
 /// Owns the plug-ins that were asked for, by path.
@@ -166,14 +151,13 @@ Result<std::vector<std::shared_ptr<const Plugin>>> Plugin::LoadAll(const std::st
                               "ends",
                               kMostPlugins),
                   "set ringscope_plugin.next to NULL in the last one");
-    const bool is_named = !found.empty() && name.plugin.empty();
-    const ringscope_plugin* next = nullptr;
-    RS_ASSIGN_OR_RETURN(const auto plugin, ReadPlugin(text, is_named, library, *given, next));
-    if (name.plugin == plugin->facts().name)
-      return std::vector<std::shared_ptr<const Plugin>>{plugin};
-    names += (names.empty() ? "" : ", ") + plugin->facts().name;
-    found.push_back(plugin);
-    given = next;
+    RS_ASSIGN_OR_RETURN(Plugin plugin, ReadPlugin(*given, fail));
+    names += (names.empty() ? "" : ", ") + plugin.name;
+    plugin.library = library;
+    plugin.path = found.empty() || !name.plugin.empty() ? text : text + ":" + plugin.name;
+    given = plugin.functions.next;
+    found.push_back(std::make_shared<const Plugin>(std::move(plugin)));
+    if (name.plugin == found.back()->name) return std::vector{found.back()};
   }
   if (name.plugin.empty()) return found;
   return fail(fmt::format("the shared object has no plug-in '{}', found: {}", name.plugin, names),
@@ -186,11 +170,6 @@ EngineReports Plugin::reports() const {
           .stalls = Tells(RINGSCOPE_TELLS_STALLED)};
 }
 
-/// @param bits all of them
-bool Plugin::Tells(uint64_t bits) const {
-  return (functions_.tells & RINGSCOPE_TELLS_EVENTS) != 0 || (functions_.tells & bits) == bits;
-}
-
 std::vector<std::string> Plugin::EventNames(bool reported) const {
   // By the bits' order, from RINGSCOPE_TELLS_COMMITTED on.
   constexpr const char* kNames[] = {
@@ -198,8 +177,8 @@ std::vector<std::string> Plugin::EventNames(bool reported) const {
       "patch_missed", "abandoned", "loss_bit",  "wrap",      "padding",  "stalled"};
   std::vector<std::string> names;
   uint64_t bit = RINGSCOPE_TELLS_COMMITTED;
-  for (const char* const name : kNames) {
-    if (Tells(bit) == reported) names.emplace_back(name);
+  for (const char* const event : kNames) {
+    if (Tells(bit) == reported) names.emplace_back(event);
     bit <<= 1;
   }
   return names;

@@ -4,14 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "commands/plugin/guard.h"
 #include "commands/plugin/plugin.h"
 #include "core/protovm/buffer_vms.h"
-#include "include/ringscope/plugin_abi.h"
 
 namespace ringscope {
 namespace {
@@ -81,36 +76,24 @@ struct PluginInput {
   }
 };
 
-/// Passes a plug-in's reports on to an EngineObserver. Leaves out reports that cannot be true, such
-/// as a discard outside a commit, and keeps the first of these.
+/// Receives a plug-in's failure, and passes its other reports on to an EngineObserver. Leaves out
+/// reports that cannot be true, such as a discard outside a commit, and keeps the first of these.
 class PluginObserver {
  public:
-  /// @param observer, input: not owned
+  /// @param observer, input: not owned; nullptr: there are no other reports
   /// @param taken what the plug-in reports in full; the rest of these reports is left out
-  PluginObserver(EngineObserver& observer, const PluginInput& input, EngineReports taken)
-      : observer_(observer), input_(input), taken_(taken) {
-    callbacks_ = {.struct_size = sizeof(ringscope_observer),
-                  .reserved = 0,
-                  .context = this,
-                  .committed = Callback<&PluginObserver::Committed>::Call,
-                  .rewritten = Callback<&PluginObserver::Rewritten>::Call,
-                  .relocated = Callback<&PluginObserver::Relocated>::Call,
-                  .discarded = Callback<&PluginObserver::Discarded>::Call,
-                  .evicting = Callback<&PluginObserver::Evicting>::Call,
-                  .erased = Callback<&PluginObserver::Erased>::Call,
-                  .patched = Callback<&PluginObserver::Patched>::Call,
-                  .patch_missed = Callback<&PluginObserver::PatchMissed>::Call,
-                  .packet_given_up = Callback<&PluginObserver::PacketGivenUp>::Call,
-                  .loss_bit = Callback<&PluginObserver::LossBit>::Call,
-                  .wrap = Callback<&PluginObserver::Wrap>::Call,
-                  .padding = Callback<&PluginObserver::Padding>::Call,
-                  .stalled = Callback<&PluginObserver::Stalled>::Call};
-  }
+  PluginObserver(EngineObserver* observer, const PluginInput& input, EngineReports taken)
+      : observer_(observer), input_(input), taken_(taken) {}
   PluginObserver(const PluginObserver&) = delete;
   PluginObserver& operator=(const PluginObserver&) = delete;
 
-  /// For ringscope_config; lives as long as this.
-  const ringscope_observer* callbacks() const { return &callbacks_; }
+  /// For ringscope_config, whose host is this; lives as long as this.
+  const ringscope_observer* callbacks() const { return observer_ ? &callbacks_ : nullptr; }
+  static void Fail(void* host, const char* message) {
+    std::optional<std::string>& failure = static_cast<PluginObserver*>(host)->failure_;
+    if (!failure) failure = Printable(message == nullptr ? "no reason given" : message);
+  }
+  const std::optional<std::string>& failure() const { return failure_; }
   /// Describes the first impossible report; empty if all were possible.
   const std::string& complaint() const { return complaint_; }
 
@@ -136,27 +119,25 @@ class PluginObserver {
   const ChunkCommit* UnderWay(const char* callback, const ringscope_commit* given) {
     const ChunkCommit* const commit = input_.under_way;
     const auto meant = TakeStruct(given);
-    if (commit == nullptr) {
+    if (commit == nullptr)
       Complain(fmt::format("it called '{}' outside a commit", callback));
-    } else if (!meant) {
+    else if (!meant)
       ComplainOfNothing(callback);
-    } else if (ToKey(meant->sequence) == commit->sequence && meant->chunk == Raw(commit->chunk)) {
+    else if (ToKey(meant->sequence) == commit->sequence && meant->chunk == Raw(commit->chunk))
       return commit;
-    } else {
+    else
       Complain(fmt::format(
-          "it called '{}' for chunk {} of {}:{}, expected the commit under way, "
-          "chunk {} of {}:{}",
-          callback, meant->chunk, meant->sequence.producer, meant->sequence.writer,
-          Raw(commit->chunk), Raw(commit->sequence.producer), Raw(commit->sequence.writer)));
-    }
+          "it called '{}' for chunk {} of {}, expected the commit under way, chunk {} of {}",
+          callback, meant->chunk, ToString(ToKey(meant->sequence)), Raw(commit->chunk),
+          ToString(commit->sequence)));
     return nullptr;
   }
-  /// A value of one of our enumerations, whose last one is `last`.
-  template <typename Enum>
-  std::optional<Enum> ToEnum(const char* callback, uint32_t value, Enum last) {
-    if (value <= static_cast<uint32_t>(last)) return static_cast<Enum>(value);
-    Complain(fmt::format("it called '{}' with {}, expected at most {}", callback, value,
-                         static_cast<uint32_t>(last)));
+  /// A value of one of our enumerations.
+  template <NamedEnum Enum>
+  std::optional<Enum> ToEnum(const char* callback, uint32_t value) {
+    constexpr size_t kLast = kEnumNames<Enum>.size() - 1;
+    if (value <= kLast) return static_cast<Enum>(value);
+    Complain(fmt::format("it called '{}' with {}, expected at most {}", callback, value, kLast));
     return std::nullopt;
   }
   /// A chunk, which must be there; nullopt also if reports about chunks are left out.
@@ -182,114 +163,118 @@ class PluginObserver {
   }
 
   void Committed(const ringscope_chunk* given) {
-    if (const auto chunk = TakeChunk("committed", given)) observer_.OnCommitted(*chunk);
+    if (const auto chunk = TakeChunk("committed", given)) observer_->OnCommitted(*chunk);
   }
   void Rewritten(const ringscope_chunk* given) {
-    if (const auto chunk = TakeChunk("rewritten", given)) observer_.OnRewritten(*chunk);
+    if (const auto chunk = TakeChunk("rewritten", given)) observer_->OnRewritten(*chunk);
   }
   void Relocated(const ringscope_chunk* given) {
-    if (const auto chunk = TakeChunk("relocated", given)) observer_.OnRelocated(*chunk);
+    if (const auto chunk = TakeChunk("relocated", given)) observer_->OnRelocated(*chunk);
   }
   void Erased(const ringscope_chunk* given) {
-    if (const auto chunk = TakeChunk("erased", given)) observer_.OnErased(*chunk);
+    if (const auto chunk = TakeChunk("erased", given)) observer_->OnErased(*chunk);
   }
   void Discarded(const ringscope_commit* given, uint32_t value) {
     const ChunkCommit* const commit = UnderWay("discarded", given);
     if (commit == nullptr) return;
-    if (const auto reason = ToEnum("discarded", value, DiscardReason::kUnknown))
-      observer_.OnDiscarded(*commit, *reason);
+    if (const auto reason = ToEnum<DiscardReason>("discarded", value))
+      observer_->OnDiscarded(*commit, *reason);
   }
   void Evicting(const ringscope_chunk* given, const ringscope_commit* by) {
     const auto chunk = TakeChunk("evicting", given);
     if (!chunk) return;
     if (const ChunkCommit* const commit = UnderWay("evicting", by))
-      observer_.OnEvicting(*chunk, *commit);
+      observer_->OnEvicting(*chunk, *commit);
   }
   void Patched(const ringscope_chunk* given_chunk, const ringscope_patches* given) {
     const auto chunk = TakeChunk("patched", given_chunk);
     if (!chunk) return;
     OnPatches("patched", given,
-              [&](const ChunkPatches& patches) { observer_.OnPatched(*chunk, patches); });
+              [&](const ChunkPatches& patches) { observer_->OnPatched(*chunk, patches); });
   }
   void PatchMissed(const ringscope_chunk* given_chunk, const ringscope_patches* given,
                    uint32_t value) {
-    const auto miss = ToEnum("patch_missed", value, PatchMiss::kOutOfBounds);
+    const auto miss = ToEnum<PatchMiss>("patch_missed", value);
     if (!miss) return;
     const auto chunk = ToChunk(given_chunk);
     OnPatches("patch_missed", given, [&](const ChunkPatches& patches) {
-      observer_.OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
+      observer_->OnPatchMissed(chunk ? &*chunk : nullptr, patches, *miss);
     });
   }
   void PacketGivenUp(ringscope_sequence sequence, const ringscope_place* place, uint32_t cause) {
     if (!taken_.abandoned) return;
     if (place == nullptr) return ComplainOfNothing("packet_given_up");
     const PacketPlace taken = ToPlace(*place);
-    if (input_.CanHold(taken)) return observer_.OnPacketAbandoned(ToKey(sequence), taken, cause);
-    Complain(
-        fmt::format("it called 'packet_given_up' with chunks {} to {}, expected no more than "
-                    "were committed",
-                    place->first_chunk, place->last_chunk));
+    if (input_.CanHold(taken)) return observer_->OnPacketAbandoned(ToKey(sequence), taken, cause);
+    Complain(fmt::format(
+        "it called 'packet_given_up' with chunks {} to {}, expected no more than were committed",
+        place->first_chunk, place->last_chunk));
   }
   void LossBit(ringscope_sequence sequence, uint32_t chunk, uint32_t bit) {
-    observer_.OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);
+    observer_->OnLossBit(ToKey(sequence), ChunkId{chunk}, bit);
   }
-  void Wrap() { observer_.OnWrap(); }
-  void Padding(uint64_t offset, uint32_t size) { observer_.OnPadding(offset, size); }
+  void Wrap() { observer_->OnWrap(); }
+  void Padding(uint64_t offset, uint32_t size) { observer_->OnPadding(offset, size); }
   void Stalled(ringscope_sequence sequence, uint32_t chunk, uint32_t value) {
     if (!taken_.stalls) return;
-    if (const auto reason = ToEnum("stalled", value, StallReason::kIncomplete))
-      observer_.OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
+    if (const auto reason = ToEnum<StallReason>("stalled", value))
+      observer_->OnStalled(ToKey(sequence), ChunkId{chunk}, *reason);
   }
 
-  EngineObserver& observer_;
+  EngineObserver* const observer_;
   const PluginInput& input_;
   const EngineReports taken_;
-  ringscope_observer callbacks_{};
+  const ringscope_observer callbacks_ = {
+      .struct_size = sizeof(ringscope_observer),
+      .reserved = 0,
+      .context = this,
+      .committed = Callback<&PluginObserver::Committed>::Call,
+      .rewritten = Callback<&PluginObserver::Rewritten>::Call,
+      .relocated = Callback<&PluginObserver::Relocated>::Call,
+      .discarded = Callback<&PluginObserver::Discarded>::Call,
+      .evicting = Callback<&PluginObserver::Evicting>::Call,
+      .erased = Callback<&PluginObserver::Erased>::Call,
+      .patched = Callback<&PluginObserver::Patched>::Call,
+      .patch_missed = Callback<&PluginObserver::PatchMissed>::Call,
+      .packet_given_up = Callback<&PluginObserver::PacketGivenUp>::Call,
+      .loss_bit = Callback<&PluginObserver::LossBit>::Call,
+      .wrap = Callback<&PluginObserver::Wrap>::Call,
+      .padding = Callback<&PluginObserver::Padding>::Call,
+      .stalled = Callback<&PluginObserver::Stalled>::Call};
+  std::optional<std::string> failure_;  // that the plug-in reports
   std::string complaint_;
-};
-
-/// Receives the failure that a plug-in reports.
-struct Host {
-  std::optional<std::string> failure;
-
-  static void Fail(void* host, const char* message) {
-    std::optional<std::string>& failure = static_cast<Host*>(host)->failure;
-    if (!failure) failure = Printable(message == nullptr ? "no reason given" : message);
-  }
 };
 
 class PluginEngine final : public Engine, public ProgramRunner {
  public:
   PluginEngine(std::shared_ptr<const Plugin> plugin, EngineObserver* observer)
-      : plugin_(std::move(plugin)), host_(std::make_unique<Host>()), observer_(observer) {
-    if (observer != nullptr && !plugin_->EventNames(true).empty())
-      reports_ = std::make_unique<PluginObserver>(*observer, input_, plugin_->reports());
-  }
+      : plugin_(std::move(plugin)),
+        observer_(observer),
+        reports_(plugin_->EventNames(true).empty() ? nullptr : observer, input_,
+                 plugin_->reports()) {}
   ~PluginEngine() override {
     if (buffer_ == nullptr) return;
-    const PluginCall call(plugin_->facts().path, "destroy", config_.now);
+    const PluginCall call(plugin_->path, "destroy", config_.now);
     functions().destroy(buffer_);
   }
   /// Makes the buffer with `make`, which is the plug-in's create or clone on a configuration.
   template <typename Make>
   Status MakeBuffer(const char* function, const EngineConfig& config, Make make) {
     const ringscope_config theirs = {.struct_size = sizeof(ringscope_config),
-                                     .policy = config.policy == FillPolicy::kDiscard
-                                                   ? uint32_t{RINGSCOPE_POLICY_DISCARD}
-                                                   : uint32_t{RINGSCOPE_POLICY_RING_BUFFER},
+                                     .policy = static_cast<uint32_t>(config.policy),
                                      .size = config.size,
-                                     .fail = Host::Fail,
-                                     .host = host_.get(),
-                                     .observer = reports_ ? reports_->callbacks() : nullptr};
+                                     .fail = PluginObserver::Fail,
+                                     .host = &reports_,
+                                     .observer = reports_.callbacks()};
     config_ = config;
     {
-      const PluginCall call(plugin_->facts().path, function, config.now);
+      const PluginCall call(plugin_->path, function, config.now);
       buffer_ = make(&theirs);
     }
-    if (buffer_ != nullptr && !host_->failure) return {};
+    if (buffer_ != nullptr && !reports_.failure()) return {};
     return tl::unexpected(
         PluginError(fmt::format("the plug-in's {} failed: {}", function,
-                                host_->failure.value_or("no reason given")),
+                                reports_.failure().value_or("no reason given")),
                     "correct the plug-in, or try other sizes, or another engine"));
   }
 
@@ -309,7 +294,7 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                      .machine = commit.machine,
                                      .reserved = 0};
     input_.under_way = &commit;
-    AtWork("commit", [&] { functions().commit(buffer_, &theirs); });
+    Ask("commit", [&] { functions().commit(buffer_, &theirs); });
     input_.under_way = nullptr;
   }
 
@@ -327,11 +312,11 @@ class PluginEngine final : public Engine, public ProgramRunner {
                                       .patches = patches_.data(),
                                       .count = patches_.size()};
     bool applied = false;
-    return AtWork("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; }) && applied;
+    return Ask("patch", [&] { applied = functions().patch(buffer_, &theirs) != 0; }) && applied;
   }
 
   void BeginRead() override {
-    AtWork("begin_read", [&] { functions().begin_read(buffer_); });
+    Ask("begin_read", [&] { functions().begin_read(buffer_); });
   }
 
   const Packet* NextPacket() override {
@@ -339,12 +324,13 @@ class PluginEngine final : public Engine, public ProgramRunner {
     theirs.struct_size = sizeof(theirs);
     int answer = 0;
     const auto next = [&] { answer = functions().next_packet(buffer_, &theirs); };
-    if (!AtWork("next_packet", next) || answer == 0) return nullptr;
-    if (answer != 1)
-      SetFailure(
-          PluginError(fmt::format("the plug-in's next_packet returned {}, expected 1 or 0", answer),
-                      "return 1 with a packet, 0 if nothing is left"));
-    if (answer != 1 || !TakePacket(theirs)) return nullptr;
+    if (!Ask("next_packet", next) || answer == 0) return nullptr;
+    const bool is_taken =
+        answer == 1
+            ? TakePacket(theirs)
+            : Refuse(fmt::format("the plug-in's next_packet returned {}, expected 1 or 0", answer),
+                     "return 1 with a packet, 0 if nothing is left");
+    if (!is_taken) return nullptr;
     if (observer_ != nullptr) observer_->OnPacketReturned(packet_);
     return &packet_;
   }
@@ -451,10 +437,8 @@ class PluginEngine final : public Engine, public ProgramRunner {
              .memory = vm->memory});
     });
     if (!CheckFailure() && !is_sound)
-      SetFailure(
-          PluginError("the plug-in's visit_vms has data at a null pointer, or more than 256 "
-                      "MiB of it",
-                      "see ringscope_vm in ringscope/plugin_abi.h"));
+      Refuse("the plug-in's visit_vms has data at a null pointer, or more than 256 MiB of it",
+             "see ringscope_vm in ringscope/plugin_abi.h");
   }
 
   std::string CheckInvariants() const override {
@@ -469,23 +453,17 @@ class PluginEngine final : public Engine, public ProgramRunner {
  private:
   static constexpr uint64_t kChunkOverhead = 32;  // header and alignment
 
-  /// Makes a call of the plug-in that may report what it does. @return as Ask
-  template <typename Call>
-  bool AtWork(const char* function, const Call& call) {
-    is_at_work_ = true;
-    const bool went_well = Ask(function, call);
-    is_at_work_ = false;
-    return went_well;
-  }
   /// Makes a call of the plug-in, unless it has failed before.
   /// @return false if it has failed
   template <typename Call>
   bool Ask(const char* function, const Call& call) const {
     if (failure() != nullptr) return false;
+    is_at_work_ = true;
     {
-      const PluginCall guarded(plugin_->facts().path, function, config_.now);
+      const PluginCall guarded(plugin_->path, function, config_.now);
       call();
     }
+    is_at_work_ = false;
     return !CheckFailure();
   }
 
@@ -495,34 +473,29 @@ class PluginEngine final : public Engine, public ProgramRunner {
                Answer (*function)(void* buffer, void (*visit)(void*, const Struct*), void* context),
                Take take) const {
     const auto hand_on = [](void* to, const Struct* given) { (*static_cast<Take*>(to))(given); };
-    const PluginCall guarded(plugin_->facts().path, name, config_.now);
+    const PluginCall guarded(plugin_->path, name, config_.now);
     return function(buffer_, hand_on, &take);
   }
 
-  const ringscope_plugin& functions() const { return plugin_->functions(); }
+  const ringscope_plugin& functions() const { return plugin_->functions; }
 
   Error PluginError(std::string message, std::string hint) const {
-    return {ErrorCode::kUnsupported,
-            std::move(message),
-            {.path = plugin_->facts().path},
-            std::move(hint)};
+    return {ErrorCode::kUnsupported, std::move(message), {.path = plugin_->path}, std::move(hint)};
   }
 
   /// @return whether the plug-in has failed
   bool CheckFailure() const {
-    if (host_->failure) {
-      SetFailure(PluginError(fmt::format("the plug-in cannot continue: {}", *host_->failure),
-                             "correct the plug-in, or use another engine"));
-    } else if (reports_ && !reports_->complaint().empty()) {
-      SetFailure(PluginError(
-          fmt::format("the plug-in's reports are inconsistent: {}", reports_->complaint()),
-          "see ringscope_observer in ringscope/plugin_abi.h"));
-    }
+    if (reports_.failure())
+      Refuse(fmt::format("the plug-in cannot continue: {}", *reports_.failure()),
+             "correct the plug-in, or use another engine");
+    else if (!reports_.complaint().empty())
+      Refuse(fmt::format("the plug-in's reports are inconsistent: {}", reports_.complaint()),
+             "see ringscope_observer in ringscope/plugin_abi.h");
     return failure() != nullptr;
   }
 
-  bool Refuse(std::string what, std::string hint) {
-    SetFailure(PluginError("the plug-in returned " + std::move(what), std::move(hint)));
+  bool Refuse(std::string message, std::string hint) const {
+    SetFailure(PluginError(std::move(message), std::move(hint)));
     return false;
   }
 
@@ -530,36 +503,33 @@ class PluginEngine final : public Engine, public ProgramRunner {
   bool TakePacket(const ringscope_packet& theirs) {
     packet_.sequence = ToKey(theirs.sequence);
     if (packet_.sequence == SequenceKey{})
-      return Refuse("a packet of sequence 0:0, expected a producer or a writer",
-                    "set ringscope_packet.sequence");
-    if (theirs.slice_count > 0 && theirs.slices == nullptr)
       return Refuse(
-          fmt::format("a packet with {} at a null pointer", Count(theirs.slice_count, "slice")),
-          "set ringscope_packet.slices");
+          "the plug-in returned a packet of sequence 0:0, expected a producer or a writer",
+          "set ringscope_packet.sequence");
+    if (theirs.slice_count > 0 && theirs.slices == nullptr)
+      return Refuse(fmt::format("the plug-in returned a packet with {} at a null pointer",
+                                Count(theirs.slice_count, "slice")),
+                    "set ringscope_packet.slices");
     // Each fragment was committed with a size in front of it, and is returned once: no buffer has
     // more to give, in size or in number. This also ends a pass that would never end.
     slices_.clear();
-    uint64_t left = input_.owed_bytes;
-    const auto take = [&left](uint64_t bytes) {
-      const bool fits = bytes <= left;
-      if (fits) left -= bytes;
-      return fits;
-    };
-    bool fits = take(1) && theirs.slice_count <= left;
+    packet_.size = 0;
+    bool fits = theirs.slice_count < input_.owed_bytes;
     for (uint64_t i = 0; fits && i < theirs.slice_count; ++i) {
       const ringscope_slice& slice = theirs.slices[i];
       if (slice.data == nullptr && slice.size > 0)
-        return Refuse(
-            fmt::format("a packet whose slice {} has {} bytes at a null pointer", i, slice.size),
-            "set ringscope_slice.data");
-      fits = take(slice.size);
-      if (fits) slices_.emplace_back(slice.data, slice.size);
+        return Refuse(fmt::format("the plug-in returned a packet whose slice {} has {} bytes at a "
+                                  "null pointer",
+                                  i, slice.size),
+                      "set ringscope_slice.data");
+      fits = slice.size < input_.owed_bytes - packet_.size;
+      slices_.emplace_back(slice.data, slice.size);
+      packet_.size += slice.size;
     }
     if (!fits)
-      return Refuse("more than was ever committed, expected each packet once",
+      return Refuse("the plug-in returned more than was ever committed, expected each packet once",
                     "check the slices' sizes, and that next_packet returns 0 at the end");
-    packet_.size = input_.owed_bytes - left - 1;
-    input_.owed_bytes = left;
+    input_.owed_bytes -= packet_.size + 1;
     packet_.slices = slices_;
     packet_.identity = {theirs.uid, theirs.pid};
     packet_.dropped = theirs.dropped;
@@ -567,8 +537,8 @@ class PluginEngine final : public Engine, public ProgramRunner {
     if (plugin_->reports_places() && theirs.place.first_offset != RINGSCOPE_PLACE_UNKNOWN) {
       packet_.place = ToPlace(theirs.place);
       if (!input_.CanHold(packet_.place))
-        return Refuse(fmt::format("a packet in chunks {} to {}, expected no more chunks than were "
-                                  "committed",
+        return Refuse(fmt::format("the plug-in returned a packet in chunks {} to {}, expected no "
+                                  "more chunks than were committed",
                                   theirs.place.first_chunk, theirs.place.last_chunk),
                       "set ringscope_packet.place");
     }
@@ -576,14 +546,13 @@ class PluginEngine final : public Engine, public ProgramRunner {
   }
 
   std::shared_ptr<const Plugin> plugin_;
-  std::unique_ptr<Host> host_;
   EngineObserver* observer_;
   PluginInput input_;
-  std::unique_ptr<PluginObserver> reports_;  // if observed and the plug-in reports
+  PluginObserver reports_;  // of events, if observed and the plug-in reports them
   EngineConfig config_;
   void* buffer_ = nullptr;  // of the plug-in; refers to what is above
   mutable BufferStats stats_;
-  bool is_at_work_ = false;
+  mutable bool is_at_work_ = false;
   std::vector<ringscope_patch> patches_;
   std::vector<Bytes> slices_;
   Packet packet_;
@@ -592,19 +561,17 @@ class PluginEngine final : public Engine, public ProgramRunner {
 }  // namespace
 
 EngineInfo PluginEngineInfo(const std::shared_ptr<const Plugin>& plugin) {
-  EngineInfo info;
-  const PluginFacts& facts = plugin->facts();
-  info.name = facts.path;
-  info.corresponds = "Plug-in " + facts.name;
-  if (!facts.version.empty()) info.corresponds += " " + facts.version;
-  info.difference = facts.description;
-  info.create = [plugin](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
+  const auto create = [plugin](const EngineConfig& config) -> Result<std::unique_ptr<Engine>> {
     auto engine = std::make_unique<PluginEngine>(plugin, config.observer);
-    RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions().create));
+    RS_RETURN_IF_ERROR(engine->MakeBuffer("create", config, plugin->functions.create));
     return engine;
   };
-  info.reports = plugin->reports();
-  return info;
+  return {.name = plugin->path,
+          .corresponds = fmt::format("Plug-in {}{}{}", plugin->name,
+                                     plugin->version.empty() ? "" : " ", plugin->version),
+          .difference = plugin->description,
+          .create = create,
+          .reports = plugin->reports()};
 }
 
 }  // namespace ringscope

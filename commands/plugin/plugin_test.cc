@@ -251,10 +251,10 @@ TEST(PluginLookup, ColonsInPathsAreNoNames) {
 
 TEST(PluginLookup, APluginOfVersion1IsAskedForIt) {
   const auto plugin = Plugin::Load(PluginPath("test_plugin_abi_1")).value();
-  EXPECT_EQ(plugin->functions().abi_version, 1u);
+  EXPECT_EQ(plugin->functions.abi_version, 1u);
   EXPECT_TRUE(plugin->EventNames(true).empty());
   const auto whole = Plugin::Load(PluginPath("v2_plugin_abi_1")).value();
-  EXPECT_EQ(whole->functions().abi_version, 1u);
+  EXPECT_EQ(whole->functions.abi_version, 1u);
   EXPECT_TRUE(whole->EventNames(false).empty());
 }
 

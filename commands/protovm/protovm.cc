@@ -1,24 +1,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "commands/shell/command.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/perfetto/fields.h"
+#include "core/base/lookup.h"
 #include "core/protovm/proto_vm.h"
-#include "core/protovm/vm_program.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/io/hex.h"
-#include "formats/json/json.h"
 #include "formats/json/key_reader.h"
 #include "formats/trace/perfetto_trace.h"
 
@@ -74,24 +65,21 @@ std::string PathText(std::span<const PathPart> path, std::string& message) {
 
 std::string LevelText(uint32_t abort_level) {
   if (abort_level == protovm::kBreakOuter) return "";
-  if (abort_level == protovm::kAbortRun) return "  (on error: abort)";
-  return "  (on error: continue)";
+  return abort_level == protovm::kAbortRun ? "  (on error: abort)" : "  (on error: continue)";
 }
 
 /// Returns an instruction as text, and moves the cursors as it does.
 std::string InstructionText(const Program& program, const Instruction& instruction,
                             Cursors& cursors) {
+  const std::string cursor = CursorText(instruction.cursor);
   switch (instruction.op) {
-    case OpCode::kNone:
-      return "(no instruction)";
-    case OpCode::kSelect:
-      return fmt::format(
-          "select {}{}{}", CursorText(instruction.cursor),
-          PathText(program.PathOf(instruction),
-                   instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst),
-          instruction.create ? " create" : "");
+    case OpCode::kSelect: {
+      std::string& at = instruction.cursor == protovm::kCursorSrc ? cursors.src : cursors.dst;
+      return fmt::format("select {}{}{}", cursor, PathText(program.PathOf(instruction), at),
+                         instruction.create ? " create" : "");
+    }
     case OpCode::kRegLoad:
-      return fmt::format("reg_load r{} = {}", instruction.reg, CursorText(instruction.cursor));
+      return fmt::format("reg_load r{} = {}", instruction.reg, cursor);
     case OpCode::kDel:
       return "del";
     case OpCode::kMerge:
@@ -99,8 +87,10 @@ std::string InstructionText(const Program& program, const Instruction& instructi
                          instruction.del_if_src_empty ? " del_if_src_empty" : "");
     case OpCode::kSet:
       return "set";
+    case OpCode::kNone:
+      break;
   }
-  return "";
+  return "(no instruction)";
 }
 
 /// Returns a listing of a program with one instruction per line. The instruction's place is first
@@ -114,10 +104,7 @@ std::string ProgramText(const Program& program, const std::string& message) {
     size_t indent;
     Cursors cursors;
   };
-  struct Line {
-    std::string place, text;
-  };
-  std::vector<Line> lines;
+  std::vector<std::pair<std::string, std::string>> lines;  // place and text
   std::vector<Open> open;
   const auto push = [&](uint32_t begin, size_t count, size_t indent, const Cursors& cursors) {
     for (size_t i = count; i-- > 0;)
@@ -129,19 +116,19 @@ std::string ProgramText(const Program& program, const std::string& message) {
     Open next = std::move(open.back());
     open.pop_back();
     const Instruction& instruction = program.all()[next.index];
-    const std::string text =
-        InstructionText(program, instruction, next.cursors) + LevelText(instruction.abort_level);
-    const bool is_deep = next.indent > kMaxIndent;
-    const auto places = program.PlacesOf(next.index);
-    lines.push_back({is_deep ? "..." : fmt::format("{}", fmt::join(places, ".")),
-                     std::string(std::min(next.indent, kMaxIndent), ' ') + text});
-    width = std::max(width, lines.back().place.size());
+    const auto& [place, text] = lines.emplace_back(
+        next.indent > kMaxIndent ? "..."
+                                 : fmt::format("{}", fmt::join(program.PlacesOf(next.index), ".")),
+        std::string(std::min(next.indent, kMaxIndent), ' ') +
+            InstructionText(program, instruction, next.cursors) +
+            LevelText(instruction.abort_level));
+    width = std::max(width, place.size());
     push(instruction.nested, instruction.nested_size, next.indent + 2, next.cursors);
   }
-  std::string text;
-  for (const Line& line : lines)
-    text += fmt::format("  {:<{}}  {}\n", line.place, width, line.text);
-  return text;
+  std::string listing;
+  for (const auto& [place, text] : lines)
+    listing += fmt::format("  {:<{}}  {}\n", place, width, text);
+  return listing;
 }
 
 /// A program (ProtoVM) in a file, with what the file has of it.
@@ -168,7 +155,7 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
              one.memory_limit_kb == added.memory_limit_kb;
     });
     if (known == programs.end()) return programs.push_back(std::move(added));
-    if (std::ranges::find(known->producers, added.producers[0]) == known->producers.end())
+    if (!Contains(known->producers, added.producers[0]))
       known->producers.push_back(added.producers[0]);
   };
   if (input.kind == InputKind::kLog) {
@@ -192,13 +179,10 @@ Result<std::vector<FoundProgram>> FindPrograms(Context& context, const std::stri
       wire::ForEachMessage(packet.bytes, TracePacket::kProtovms, [&](Bytes protovms) {
         wire::ForEachMessage(protovms, TracePacket::ProtoVms::kInstance, [&](Bytes instance) {
           using Field = TracePacket::ProtoVms::Instance;
-          const auto bytes_of = [&](uint32_t field) {
-            return std::string(wire::AsText(wire::LastBytes(instance, field).value_or(Bytes())));
-          };
           FoundProgram& found = programs.emplace_back();
-          found.program = bytes_of(Field::kProgram);
-          found.state = bytes_of(Field::kState);
-          found.memory_limit_kb = wire::LastVarint(instance, Field::kMemoryLimitKb).value_or(0);
+          found.program = wire::AsText(wire::BytesIn(instance, Field::kProgram));
+          found.state = wire::AsText(wire::BytesIn(instance, Field::kState));
+          found.memory_limit_kb = wire::NumberIn(instance, Field::kMemoryLimitKb);
           wire::ForEachNumber(instance, Field::kProducerId,
                               [&](uint64_t producer) { found.producers.push_back(producer); });
         });
@@ -247,7 +231,9 @@ std::string HexOf(std::string_view bytes) {
 }
 
 /// Runs a program on the packets of a case, and prints a line of JSON for each.
-Status AnswerCase(std::string_view text, uint32_t release, Console& console) {
+Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
+  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, args.case_file));
+  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxMessageBytes));
   RS_ASSIGN_OR_RETURN(const ScannedJson json, ScanJson(text));
   if (!json.values.front().is_object())
     return Fail(ErrorCode::kCorrupt, "a case is a JSON object", {},
@@ -261,29 +247,17 @@ Status AnswerCase(std::string_view text, uint32_t release, Console& console) {
                              : keys.Required<uint64_t>("memory_limit_bytes");
   const std::vector<std::string> packets = keys.Hexes("packets");
   RS_RETURN_IF_ERROR(keys.status());
-  ProtoVm vm(*protovm::FindProtoVmRules(release), wire::AsBytes(program), limit,
-             wire::AsBytes(initial_state));
+  ProtoVm vm(*protovm::FindProtoVmRules(static_cast<uint32_t>(args.release)),
+             wire::AsBytes(program), limit, wire::AsBytes(initial_state));
   for (const std::string& packet : packets) {
     const RunOutcome outcome = vm.Run(wire::AsBytes(packet));
-    Json line = {{"result", Name(outcome.result)},
-                 {"state", HexOf(vm.SerializeState())},
-                 {"memory", vm.state().counted()}};
+    Json line = JsonOf("result", outcome.result, "state", HexOf(vm.SerializeState()), "memory",
+                       vm.state().counted());
     if (outcome.result != RunResult::kOk) {  // where and why it failed
       line["reason"] = Name(outcome.reason);
       line["instruction"] = vm.program().PlaceOf(outcome.instruction);
     }
-    console.Print(JsonText(line) + "\n");
-  }
-  return {};
-}
-
-Result<ExitCode> RunCase(const ProtovmArgs& args, Context& context) {
-  RS_ASSIGN_OR_RETURN(const auto source, OpenInput(context, args.case_file));
-  RS_ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxMessageBytes));
-  Status answered = AnswerCase(text, static_cast<uint32_t>(args.release), context.console);
-  if (!answered) {
-    answered.error().where.path = args.case_file;
-    return tl::unexpected<Error>(std::move(answered.error()));
+    context.console.Print(JsonText(line) + "\n");
   }
   return ExitCode::kClean;
 }
@@ -300,7 +274,7 @@ std::string OriginText(const FoundProgram& found) {
     parts.push_back(fmt::format("limit {} KiB", WithCommas(*found.memory_limit_kb)));
   if (found.state)
     parts.push_back(fmt::format("state of {} bytes", WithCommas(found.state->size())));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return Joined(parts);
 }
 
 Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
@@ -311,21 +285,17 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
     for (const FoundProgram& found : programs) {
       const Program program(wire::AsBytes(found.program));
       const std::string listing = ProgramText(program, found.message);
-      const std::string origin = OriginText(found);
       report.Title(Printable(path), fmt::format("version {}, {}, {} bytes", program.version(),
                                                 Count(program.all().size(), "instruction"),
                                                 WithCommas(found.program.size())));
-      if (!origin.empty()) report.Paragraph(origin, "  ");
+      if (const std::string origin = OriginText(found); !origin.empty())
+        report.Paragraph(origin, "  ");
       report.Print(listing);
       report.AddItem("programs", [&] {
-        report.Data({{"from", path},
-                     {"data_source", found.data_source},
-                     {"producers", found.producers},
-                     {"memory_limit_kb", found.memory_limit_kb},
-                     {"version", program.version()},
-                     {"instructions", program.all().size()},
-                     {"listing", listing},
-                     {"program", HexOf(found.program)}});
+        report.Data(JsonOf("from", path, "data_source", found.data_source, "producers",
+                           found.producers, "memory_limit_kb", found.memory_limit_kb, "version",
+                           program.version(), "instructions", program.all().size(), "listing",
+                           listing, "program", HexOf(found.program)));
         if (found.state) report.Data("state", HexOf(*found.state));
       });
     }
@@ -336,7 +306,11 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
 
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {
   if (args.action == "run") {
-    if (!args.case_file.empty()) return RunCase(args, context);
+    if (!args.case_file.empty())
+      return RunCase(args, context).map_error([&](Error error) {
+        error.where.path = args.case_file;
+        return error;
+      });
     return Fail(
         ErrorCode::kUsage, "'run' needs a program with its packets", {},
         "write both into a JSON file for --case; 'protovm show --format json' has programs");

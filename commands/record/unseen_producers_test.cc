@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "commands/session/loss_view.h"
+#include "commands/session/session_view.h"
 #include "commands/testing/live_recording.h"
 
 namespace ringscope::testing {

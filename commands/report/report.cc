@@ -1,23 +1,17 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <CLI/CLI.hpp>
 #include <regex>
 
 #include "commands/gaps/gaps_words.h"
-#include "commands/log/info_report.h"
-#include "commands/session/session_loop.h"
+#include "commands/log/logs.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/embedded_files.h"
 #include "commands/shell/help.h"
-#include "commands/shell/options.h"
 #include "commands/sizes/sizes.h"
-#include "core/base/text.h"
-#include "core/base/wire.h"
-#include "core/log/summary.h"
 #include "formats/descriptors/described_kinds.h"
 #include "formats/draw/svg.h"
-#include "formats/json/json.h"
 
 namespace ringscope {
 namespace {
@@ -75,15 +69,11 @@ std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, const std::s
     const auto& [key, members] = groups[i];
     by_harm[key.first] += members.size();
     if (i >= kGroupsOnPage) continue;
-    std::vector<std::string> titles;
-    for (const std::string& rule : key.second)
-      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule).title);
     rows += fmt::format(
         "<tr><th class=\"number\">{}</th><td>{}</td><td><a "
         "href=\"#group-{}\">{}</a></td><td>{}</td>"
         "</tr>\n",
-        WithCommas(members.size()), HarmText(key.first), i,
-        titles.empty() ? "no warning" : XmlEscaped(Joined(titles, "; ")),
+        WithCommas(members.size()), HarmText(key.first), i, XmlEscaped(TitlesText(groups[i], "; ")),
         XmlEscaped(NameOf(*members.front())));
   }
   std::vector<std::string> counts;
@@ -100,17 +90,6 @@ std::string TotalsHtml(const std::vector<ExaminationGroup>& groups, const std::s
           ? ""
           : fmt::format("<p class=\"note\">{}, not shown: 'ringscope doctor --all' has them.</p>\n",
                         Count(groups.size() - kGroupsOnPage, "further kind")));
-}
-
-/// The answer, or of several traces and sessions what they have in common and an answer for each
-/// kind.
-std::string AnswersHtml(const Examinations& examinations) {
-  const std::vector<ExaminationGroup> groups = GroupsOf(examinations);
-  const bool is_only = examinations.size() == 1;
-  std::string html = is_only ? "" : TotalsHtml(groups, CountText(examinations));
-  for (size_t i = 0; i < std::min(groups.size(), kGroupsOnPage); ++i)
-    html += AnswerHtml(groups[i], i, is_only);
-  return html;
 }
 
 /// The document of doctor with one trace of each kind that the page shows, and without what only
@@ -312,35 +291,38 @@ struct Page {
     else
       data["problems"].push_back(fmt::format("{}: {}", name, document.error().ToString()));
   }
+  /// Adds the answer, or of several traces and sessions what they have in common and an answer for
+  /// each kind.
   void Add(const Examinations& examinations) {
-    answers = AnswersHtml(examinations);
-    data["doctor"] = ExamplesDocument(examinations);
+    const std::vector<ExaminationGroup> groups = GroupsOf(examinations);
     is_of_many = examinations.size() > 1;
+    if (is_of_many) answers = TotalsHtml(groups, CountText(examinations));
+    for (size_t i = 0; i < std::min(groups.size(), kGroupsOnPage); ++i)
+      answers += AnswerHtml(groups[i], i, !is_of_many);
+    data["doctor"] = ExamplesDocument(examinations);
     code = Worse(code, CodeOf(examinations));
   }
-  std::string Text(const std::string& input) const;
+  std::string Text(const std::string& input) const {
+    std::string words;
+    for (const Word& word : Words())
+      words += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
+    std::string json = JsonText(data);
+    // Nothing in it can end the element that it is in.
+    for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
+      json.replace(at, 1, "\\u003c");
+    // Scripts run if they have this word, which nothing in the data can know.
+    const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
+    return Filled(ReportPage(), {{"title", XmlEscaped(input)},
+                                 {"heading", is_of_many ? XmlEscaped(input) : "What was lost"},
+                                 {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
+                                 {"answers", answers},
+                                 {"pictures", pictures},
+                                 {"no_pictures", pictures.empty() ? "hidden" : ""},
+                                 {"words", words},
+                                 {"gaps", gaps},
+                                 {"data", json}});
+  }
 };
-
-std::string Page::Text(const std::string& input) const {
-  std::string words;
-  for (const Word& word : Words())
-    words += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.word, XmlEscaped(word.meaning));
-  std::string json = JsonText(data);
-  // Nothing in it can end the element that it is in.
-  for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at + 1))
-    json.replace(at, 1, "\\u003c");
-  // Scripts run if they have this word, which nothing in the data can know.
-  const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
-  return Filled(ReportPage(), {{"title", XmlEscaped(input)},
-                               {"heading", is_of_many ? XmlEscaped(input) : "What was lost"},
-                               {"nonce", fmt::format("{:016x}{:016x}", hash.high64, hash.low64)},
-                               {"answers", answers},
-                               {"pictures", pictures},
-                               {"no_pictures", pictures.empty() ? "hidden" : ""},
-                               {"words", words},
-                               {"gaps", gaps},
-                               {"data", json}});
-}
 
 void SetUp(CLI::App& app, ReportArgs& args) {
   AddLogs(app, args.input.paths, Traces::kExamined);

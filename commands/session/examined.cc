@@ -3,144 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
-#include <iterator>
 #include <mutex>
 
-#include "commands/session/session_loop.h"
-#include "commands/session/session_reader.h"
-#include "commands/session/tasks_on_cores.h"
-#include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
+#include "commands/session/session_view.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/input_kind.h"
-#include "formats/inputs/open_log.h"
 
 namespace ringscope {
-
-void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
-  io("written", outcome.written, "in_trace", outcome.in_trace, "lost", outcome.lost, "waiting",
-     outcome.waiting);
-}
-
-void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
-  const auto* const size = remedy.As<SizeRemedy>();
-  const auto* const split = remedy.As<SplitRemedy>();
-  const auto* const memory = remedy.As<SharedMemoryRemedy>();
-  io("kind", remedy.kind(), "buffer", remedy.buffer, "index", remedy.index, "data_sources",
-     split == nullptr ? std::vector<std::string>() : split->sources, "producer",
-     memory == nullptr ? std::nullopt : std::optional(memory->producer), "size", remedy.size,
-     "least_size", size == nullptr ? 0 : size->least_size, "period_ns", remedy.period_ns,
-     "alternative", remedy.is_alternative, "concerned_packets", remedy.concerned, "more_memory",
-     remedy.memory, "keep_ns", remedy.keep_ns(), "reach_ns", remedy.reach_ns, "lost_now",
-     remedy.now.lost, "now", remedy.now, "replayed", remedy.outcome, "estimate", remedy.formula,
-     "changes", remedy.changes);
-}
-
-namespace {
-
-/// The session's trace config as it was replayed, as text.
-Result<std::string> ConfigOf(const ReplayRun& run, const ReplayOutcome& outcome) {
-  const ReplayInput& input = run.input();
-  std::string text = input.config_text;
-  if (text.empty()) {
-    const SessionReader& session = run.session();
-    RS_ASSIGN_OR_RETURN(const SessionIndex recorded, session.recording().Index(session.place()));
-    if (!recorded.config.empty()) text = ReusableConfig(wire::AsBytes(recorded.config));
-  }
-  std::vector<BufferOutcome> buffers = outcome.buffers;
-  std::ranges::stable_sort(buffers, {}, &BufferOutcome::index);
-  if (text.empty()) {
-    for (const BufferOutcome& buffer : buffers)
-      text += fmt::format(
-          "buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", (buffer.size + 1023) / 1024,
-          ConfigName(buffer.policy),
-          buffer.engine.starts_with("v2") ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
-    return text;
-  }
-  const Session::Options& choices = input.choices.session;
-  std::vector<ConfigChange> changes;
-  for (const BufferOutcome& buffer : buffers) {
-    const BufferChoice choice = choices.ChoiceFor(buffer.id, buffer.index);
-    const std::string path = fmt::format("buffers[{}].", buffer.index);
-    if (choice.size)
-      changes.push_back({path + "size_kb", std::to_string((buffer.size + 1023) / 1024), "", false});
-    if (choice.policy)
-      changes.push_back({path + "fill_policy", ConfigName(buffer.policy), "", false});
-    if (choice.engine)
-      changes.push_back({path + "experimental_mode",
-                         buffer.engine.starts_with("v2") ? "TRACE_BUFFER_V2" : "MODE_UNSPECIFIED",
-                         "", false});
-  }
-  return ChangedConfig(text, changes);
-}
-
-/// The remedies for what a session lost, and the trace config that they change.
-struct SessionRemedies : RemedyList {
-  std::string config;  // as text; empty: there was nothing to try
-};
-
-/// Finds what would have kept what the session of a finished run lost, and tries it by replays. Of
-/// standard input, which can be read only once, nothing.
-/// @param keep_ns how far back each sequence is to reach; absent: nothing is to be overwritten
-Result<SessionRemedies> RemediesOf(const ReplayRun& run, const ReplayOutcome& outcome,
-                                   const GapReport& gaps, const SessionAccounts& accounts,
-                                   const SessionNotes& notes, std::optional<uint64_t> keep_ns) {
-  SessionRemedies remedies;
-  if (run.session().recording().is_read_once()) return remedies;
-  RS_ASSIGN_OR_RETURN(const std::string text, ConfigOf(run, outcome));
-  RemedyConfig config;
-  config.with = [&](const std::vector<ConfigChange>& changes) {
-    return descriptors::Encode("TraceConfig", ChangedConfig(text, changes), "the config");
-  };
-  const auto untried = [&](const Error& error) {
-    run.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
-                                           outcome.path, error.ToString()));
-    return SessionRemedies();
-  };
-  const Result<std::string> bytes = config.with({});
-  if (!bytes) return untried(bytes.error());
-  config.facts = ReadTraceConfigFacts(wire::AsBytes(*bytes));
-  static_cast<RemedyList&>(remedies) = FindRemedies({gaps, outcome, notes, config.facts}, keep_ns);
-  ReplayInput changes = run.input();
-  if (!outcome.reads.left_nothing.empty())
-    changes.recorded_reads =
-        std::make_shared<RecordedReads>(RecordedReads{true, outcome.reads.left_nothing});
-  if (outcome.reads.mode == ReadsMode::kRecorded)
-    RS_RETURN_IF_ERROR(changes.ChangeBuffers(run.session()));
-  RS_ASSIGN_OR_RETURN(SweepInput input,
-                      SweepInputOf(run.context(), run.session(), changes, "trying remedies in"));
-  for (const BufferOutcome& buffer : outcome.buffers) {
-    input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
-    input.facts.has_programs |= !buffer.vms.empty();
-  }
-  if (accounts.AreOfLargerToo()) input.accounts = &accounts;
-  ReplayOptions own = run.input().choices;
-  own.reads = run.input().reads;
-  if (const Status tried = TryRemedies(input, own, config, remedies); !tried)
-    return untried(tried.error());
-  remedies.config = text;
-  SetPresentValues(text, remedies.changes);
-  for (Remedy& remedy : remedies.remedies) SetPresentValues(text, remedy.changes);
-  return remedies;
-}
-
-}  // namespace
 
 ExaminedSession::ExaminedSession(Context& context, SessionReader& sessions,
                                  const ReplayChoices& choices, PacketKinds* kinds)
     : sessions_(sessions),
       run_(context, sessions, choices),
-      notes_(run_.Add<SessionNotes>()),
-      analysis_(run_.Add<GapAnalysis>(kinds)),
-      accounts_(run_.Add<SessionAccounts>()),
-      packets_(run_.Add<ReplayedPackets>(&analysis_.times())),
-      names_(run_.Add<NeededNames>()),
-      writer_(run_.Add<TraceWriter>(scan_, sessions.clone() != nullptr
-                                               ? std::optional(sessions.clone()->clone)
-                                               : std::nullopt)) {}
+      analysis_(run_.Add<GapAnalysis>(kinds)) {}
 
 Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   LogEvidence log;
@@ -149,16 +26,93 @@ Result<Examination> ExaminedSession::Examine(std::optional<uint64_t> keep_ns) {
   log.gaps = analysis_.Finish(run_.totals());
   if (log.outcome.clone) RS_RETURN_IF_ERROR(FindPatchesAfterClone(log.gaps));
   accounts_.totals = run_.totals();
-  RS_ASSIGN_OR_RETURN(SessionRemedies remedies,
-                      RemediesOf(run_, log.outcome, log.gaps, accounts_, notes_, keep_ns));
   log.notes = notes_;  // listeners that were added may still read them
+  RS_ASSIGN_OR_RETURN(const RemedyList remedies, TriedRemedies(log, keep_ns));
   log.packets = std::move(packets_);
   log.needed = names_.Result();
   Examination examination = ExamineLog(std::move(log), scan_.Finish(), remedies);
-  if (const auto changes = examination.changes(); !changes.empty() && !remedies.config.empty())
-    examination.changed_config = ChangedConfig(remedies.config, changes);
-  examination.own_config = std::move(remedies.config);
+  if (const auto changes = examination.changes(); !changes.empty() && !config_.empty())
+    examination.changed_config = ChangedConfig(config_, changes);
+  examination.own_config = std::move(config_);
   return examination;
+}
+
+/// The session's trace config as it was replayed, as text.
+Result<std::string> ExaminedSession::Config(const ReplayOutcome& outcome) const {
+  std::string text = run_.input().config_text;
+  if (text.empty()) {
+    RS_ASSIGN_OR_RETURN(const SessionIndex recorded,
+                        sessions_.recording().Index(sessions_.place()));
+    if (!recorded.config.empty()) text = ReusableConfig(wire::AsBytes(recorded.config));
+  }
+  std::vector<BufferOutcome> buffers = outcome.buffers;
+  std::ranges::stable_sort(buffers, {}, &BufferOutcome::index);
+  const bool has_config = !text.empty();
+  std::vector<ConfigChange> changes;
+  for (const BufferOutcome& buffer : buffers) {
+    const uint64_t kb = (buffer.size + 1023) / 1024;
+    const bool is_v2 = buffer.engine.starts_with("v2");
+    if (!has_config) {
+      text += fmt::format("buffers {{\n  size_kb: {}\n  fill_policy: {}\n{}}}\n", kb,
+                          ConfigName(buffer.policy),
+                          is_v2 ? "  experimental_mode: TRACE_BUFFER_V2\n" : "");
+      continue;
+    }
+    const BufferChoice choice = run_.input().choices.session.ChoiceFor(buffer.id, buffer.index);
+    const auto change = [&](bool is_chosen, const char* field, std::string value) {
+      if (is_chosen)
+        changes.push_back({fmt::format("buffers[{}].{}", buffer.index, field), std::move(value), "",
+                           /*is_estimate=*/false});
+    };
+    change(choice.size.has_value(), "size_kb", std::to_string(kb));
+    change(choice.policy.has_value(), "fill_policy", ConfigName(buffer.policy));
+    change(choice.engine.has_value(), "experimental_mode",
+           is_v2 ? "TRACE_BUFFER_V2" : "MODE_UNSPECIFIED");
+  }
+  return has_config ? ChangedConfig(text, changes) : text;
+}
+
+/// Finds what would have kept what the session lost, and tries it by replays. Of standard input,
+/// which can be read only once, nothing.
+Result<RemedyList> ExaminedSession::TriedRemedies(const LogEvidence& log,
+                                                  std::optional<uint64_t> keep_ns) {
+  const ReplayOutcome& outcome = log.outcome;
+  if (sessions_.recording().is_read_once()) return RemedyList();
+  RS_ASSIGN_OR_RETURN(std::string text, Config(outcome));
+  RemedyConfig config;
+  config.with = [&](const std::vector<ConfigChange>& changes) {
+    return descriptors::Encode("TraceConfig", ChangedConfig(text, changes), "the config");
+  };
+  const auto untried = [&](const Error& error) {
+    run_.context().console.Warn(fmt::format("{}: no change of its trace config can be tried: {}",
+                                            outcome.path, error.ToString()));
+    return RemedyList();
+  };
+  const Result<std::string> bytes = config.with({});
+  if (!bytes) return untried(bytes.error());
+  config.facts = ReadTraceConfigFacts(wire::AsBytes(*bytes));
+  RemedyList remedies = FindRemedies({log.gaps, outcome, log.notes, config.facts}, keep_ns);
+  ReplayInput changes = run_.input();
+  if (!outcome.reads.left_nothing.empty())
+    changes.recorded_reads =
+        std::make_shared<RecordedReads>(RecordedReads{true, outcome.reads.left_nothing});
+  if (outcome.reads.mode == ReadsMode::kRecorded)
+    RS_RETURN_IF_ERROR(changes.ChangeBuffers(sessions_));
+  RS_ASSIGN_OR_RETURN(SweepInput input,
+                      SweepInputOf(run_.context(), sessions_, changes, "trying remedies in"));
+  for (const BufferOutcome& buffer : outcome.buffers) {
+    input.facts.buffers[buffer.id] = {buffer.size, buffer.policy, buffer.index};
+    input.facts.has_programs |= !buffer.vms.empty();
+  }
+  if (accounts_.AreOfLargerToo()) input.accounts = &accounts_;
+  ReplayOptions own = changes.choices;
+  own.reads = changes.reads;
+  if (const Status tried = TryRemedies(input, own, config, remedies); !tried)
+    return untried(tried.error());
+  SetPresentValues(text, remedies.changes);
+  for (Remedy& remedy : remedies.remedies) SetPresentValues(text, remedy.changes);
+  config_ = std::move(text);
+  return remedies;
 }
 
 /// Finds the patches for which the clone's packets wait, or were overwritten, in the records after
@@ -252,13 +206,6 @@ bool IsConfigName(std::string_view name) {
   return std::ranges::any_of(kSuffixes, [&](auto suffix) { return name.ends_with(suffix); });
 }
 
-/// Returns true for a text that was meant as a trace config, perhaps with an error in it.
-bool LooksLikeConfig(std::string_view text, std::string_view path) {
-  constexpr std::string_view kFields[] = {"data_sources", "buffers", "ftrace_config"};
-  const auto has = [&](std::string_view field) { return text.find(field) != text.npos; };
-  return IsConfigName(path) || std::ranges::any_of(kFields, has);
-}
-
 /// Examines a file that is neither a trace nor a log: a trace config, or an error.
 /// @param session that is asked for
 Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, const std::string& start,
@@ -272,7 +219,11 @@ Result<Examinations> ExamineOther(std::unique_ptr<ByteSource> source, const std:
     auto config = ReadConfigFile(std::move(source));
     if (config && session) return tl::unexpected(NoSession(*session, 0, path));
     if (config) return Examinations{ExamineConfigFile(path, *config)};
-    if (LooksLikeConfig(start, path)) return tl::unexpected<Error>(std::move(config).error());
+    // A text that was meant as a trace config has an error in it.
+    constexpr std::string_view kFields[] = {"data_sources", "buffers", "ftrace_config"};
+    const auto has = [&](std::string_view field) { return start.find(field) != start.npos; };
+    if (IsConfigName(path) || std::ranges::any_of(kFields, has))
+      return tl::unexpected<Error>(std::move(config).error());
     config.error().where.path.clear();
     config.error().hint.clear();
     hint += "; as a trace config: " + config.error().ToString();
@@ -343,80 +294,6 @@ Result<Examinations> ExamineArchive(Context& context, std::unique_ptr<ByteSource
   if (all.empty()) return tl::unexpected<Error>(NoTraceIn(path, members));
   return all;
 }
-
-}  // namespace
-
-void LogExaminations::Add(Examination examination) {
-  const bool is_assumed = examination.log->outcome.reads.assumed;
-  examination.answer.Add(is_assumed ? "Assumed" : "Replay", *examination.subject.replay);
-  all_.push_back(std::move(examination));
-  AddProblems();
-}
-
-void LogExaminations::AddProblems() {
-  for (; problems_ < sessions_.problems().size(); ++problems_) {
-    const std::string& text = sessions_.problems()[problems_];
-    all_.back().unknown.push_back(text);
-    all_.back().answer.Add("Not complete", text);
-  }
-}
-
-Result<Examinations> LogExaminations::Finish() {
-  const std::string& path = sessions_.recording().named().front();
-  if (all_.empty())
-    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
-                "see 'ringscope verify'");
-  AddProblems();
-  for (Examination& examination : all_) AddNext(examination, path, "gaps");
-  return std::move(all_);
-}
-
-bool IsLog(Context& context, const std::string& path) {
-  const Result<KnownInput> input = OpenKnownInput(context, path);
-  return input && input->kind == InputKind::kLog;
-}
-
-Result<Examinations> ExamineInput(Context& context, const std::string& path,
-                                  const ReplayChoices& choices, std::optional<uint64_t> session,
-                                  std::vector<std::string>& passed_over) {
-  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
-  auto& [kind, start, source] = input;
-  if (IsArchive(start))
-    return ExamineArchive(context, std::move(source), choices, session, passed_over);
-  // An empty file is what its name says.
-  const bool is_empty = start.empty();
-  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
-  // A text of comments alone is of no kind by its content.
-  if (IsConfigName(path)) return ExamineOther(std::move(source), start, session);
-  // A format that is not known may be a damaged trace: its reader finds what is left of it. An
-  // empty one is what a session leaves that never wrote anything.
-  if (kind == InputKind::kEvents || kind == InputKind::kConfig ||
-      (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
-    return ExamineOther(std::move(source), start, session);
-  if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
-  if (ChoosesAnything(choices) || !choices.config.empty())
-    context.console.Warn(fmt::format(
-        "{}: the options of a replay are not used: only a log can be replayed with them",
-        Printable(path)));
-  RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
-  // Other commands need packets.
-  if (!is_empty)
-    for (Examination& trace : traces) AddNext(trace, path, "doctor");
-  return traces;
-}
-
-Examination ExamineConfigFile(const std::string& path, const ConfigFile& config) {
-  Examination examination = ExamineConfig(config.bytes);
-  examination.subject.file = path;
-  SetChangedConfig(examination);
-  if (!examination.findings.empty() && !IsStream(path))
-    examination.answer.Add("Next", "ringscope doctor " + ShellWord(path));
-  return examination;
-}
-
-namespace {
-
-constexpr size_t kSessionsAlone = 8;  // of one input that are shown one by one, as text
 
 /// Adds a file, or all traces and logs of a folder; of one that has none, its trace configs.
 Status AddPath(const std::string& path, std::vector<std::string>& paths,
@@ -508,8 +385,12 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
                                         std::optional<uint64_t> session) {
   std::vector<std::string> none;
   if (paths.size() != 2 || !choices.reads.like.empty()) return std::nullopt;
-  const bool is_first = IsLog(context, paths[0]);
-  if (is_first == IsLog(context, paths[1])) return std::nullopt;
+  const auto is_log = [&](const std::string& path) {
+    const Result<KnownInput> input = OpenKnownInput(context, path);
+    return input && input->kind == InputKind::kLog;
+  };
+  const bool is_first = is_log(paths[0]);
+  if (is_first == is_log(paths[1])) return std::nullopt;
   ReplayChoices both = choices;
   both.reads.like = paths[is_first ? 1 : 0];
   KeptText ignored;
@@ -522,6 +403,69 @@ std::optional<Examinations> ExaminePair(Context& context, const std::vector<std:
 }
 
 }  // namespace
+
+void LogExaminations::Add(Examination examination) {
+  const bool is_assumed = examination.log->outcome.reads.assumed;
+  examination.answer.Add(is_assumed ? "Assumed" : "Replay", *examination.subject.replay);
+  all_.push_back(std::move(examination));
+  AddProblems();
+}
+
+void LogExaminations::AddProblems() {
+  for (; problems_ < sessions_.reported().problems.size(); ++problems_) {
+    const std::string& text = sessions_.reported().problems[problems_];
+    all_.back().unknown.push_back(text);
+    all_.back().answer.Add("Not complete", text);
+  }
+}
+
+Result<Examinations> LogExaminations::Finish() {
+  const std::string& path = sessions_.recording().named().front();
+  if (all_.empty())
+    return Fail(ErrorCode::kCorrupt, "the log has no session", {path, {}, {}},
+                "see 'ringscope verify'");
+  AddProblems();
+  for (Examination& examination : all_) AddNext(examination, path, "gaps");
+  return std::move(all_);
+}
+
+Result<Examinations> ExamineInput(Context& context, const std::string& path,
+                                  const ReplayChoices& choices, std::optional<uint64_t> session,
+                                  std::vector<std::string>& passed_over) {
+  RS_ASSIGN_OR_RETURN(KnownInput input, OpenKnownInput(context, path));
+  auto& [kind, start, source] = input;
+  if (IsArchive(start))
+    return ExamineArchive(context, std::move(source), choices, session, passed_over);
+  // An empty file is what its name says.
+  const bool is_empty = start.empty();
+  const bool is_log = kind == InputKind::kLog || (is_empty && IsLogName(path));
+  // A text of comments alone is of no kind by its content.
+  if (IsConfigName(path)) return ExamineOther(std::move(source), start, session);
+  // A format that is not known may be a damaged trace: its reader finds what is left of it. An
+  // empty one is what a session leaves that never wrote anything.
+  if (kind == InputKind::kEvents || kind == InputKind::kConfig ||
+      (kind == InputKind::kOther && !is_empty && !ContentWords(start).empty()))
+    return ExamineOther(std::move(source), start, session);
+  if (is_log) return ExamineLog(context, path, choices, session, std::move(source));
+  if (ChoosesAnything(choices) || !choices.config.empty())
+    context.console.Warn(fmt::format(
+        "{}: the options of a replay are not used: only a log can be replayed with them",
+        Printable(path)));
+  RS_ASSIGN_OR_RETURN(Examinations traces, ExamineTrace(context, std::move(source), session));
+  // Other commands need packets.
+  if (!is_empty)
+    for (Examination& trace : traces) AddNext(trace, path, "doctor");
+  return traces;
+}
+
+Examination ExamineConfigFile(const std::string& path, const ConfigFile& config) {
+  Examination examination = ExamineConfig(config.bytes);
+  examination.subject.file = path;
+  SetChangedConfig(examination);
+  if (!examination.findings.empty() && !IsStream(path))
+    examination.answer.Add("Next", "ringscope doctor " + ShellWord(path));
+  return examination;
+}
 
 Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::string>& inputs,
                                      const ReplayChoices& choices, std::optional<uint64_t> session,
@@ -536,20 +480,19 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
     std::ranges::sort(paths);
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   }
-  if (auto both = ExaminePair(context, paths, choices, session))
-    return ExaminedInputs{*std::move(both), false, std::move(passed_over)};
-  if (paths.size() == 1) {
+  ExaminedInputs examined;
+  if (auto both = ExaminePair(context, paths, choices, session)) {
+    examined.examinations = *std::move(both);
+  } else if (paths.size() == 1) {
     RS_ASSIGN_OR_RETURN(
-        Examinations one,
+        examined.examinations,
         InFile(paths.front(), ExamineInput(context, paths.front(), choices, session, passed_over)));
-    return ExaminedInputs{std::move(one), false, std::move(passed_over)};
+  } else {
+    examined = {
+        ExamineAll(context, paths, choices, session, keeps_evidence, passed_over), true, {}};
   }
-  Examinations all = ExamineAll(context, paths, choices, session, keeps_evidence, passed_over);
-  return ExaminedInputs{std::move(all), true, std::move(passed_over)};
-}
-
-bool ExaminedInputs::are_grouped() const {
-  return are_many || examinations.size() > kSessionsAlone;
+  examined.passed_over = std::move(passed_over);
+  return examined;
 }
 
 std::string PassedOverText(std::vector<std::string> names) {
@@ -560,40 +503,6 @@ std::string PassedOverText(std::vector<std::string> names) {
       "{} {} passed over: {}{}", Count(count, "file"),
       count == 1 ? "is neither a trace nor a log and was" : "are neither traces nor logs and were",
       Printable(Joined(names)), count > kNamed ? ", ..." : "");
-}
-
-Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
-                                    const Gate& gate, bool brief, bool all) {
-  Report report(context.console, format, "doctor");
-  if (gate.is_set())
-    for (Examination& examination : inputs.examinations)
-      examination.broken_limits = gate.Broken(examination);
-  if (!report.is_text()) {
-    WriteExaminations(context.console, format, inputs);
-    if (format != Format::kJson && !inputs.passed_over.empty())
-      context.console.Say(PassedOverText(inputs.passed_over));
-  } else if (inputs.are_grouped()) {
-    PrintMany(report, inputs.examinations, all);
-  } else {
-    for (const Examination& examination : inputs.examinations) {
-      if (&examination != inputs.examinations.data()) report.Print(brief ? "\n" : "\n\n");
-      PrintExamination(report, examination, brief, all);
-    }
-  }
-  if (report.is_text()) PrintBrokenLimits(report, inputs.examinations);
-  if (report.is_text() && !inputs.passed_over.empty())
-    report.Paragraph("\n" + PassedOverText(inputs.passed_over));
-  return CodeOf(inputs.examinations, gate);
-}
-
-Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format) {
-  RS_ASSIGN_OR_RETURN(ExaminedInputs examined, ExamineInputs(context, input.paths, {}, input.only));
-  const bool has_log = std::ranges::any_of(
-      examined.examinations, [](const Examination& one) { return one.subject.replay.has_value(); });
-  context.console.Say(fmt::format(
-      "{}: {}; this is what doctor finds in it", Printable(input.paths.front()),
-      has_log ? "advise takes one log, by its name" : "a trace has no commits to replay"));
-  return ReportExaminations(context, format, examined, {}, /*brief=*/false, /*all=*/false);
 }
 
 }  // namespace ringscope

@@ -1,24 +1,12 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
 #define RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
+#include <span>
 
-#include "commands/session/gate.h"
 #include "commands/session/replay_run.h"
-#include "commands/shell/command.h"
-#include "commands/shell/options.h"
-#include "commands/view/json_fields.h"
-#include "commands/view/report.h"
 #include "core/examine/examination.h"
-#include "core/examine/remedies.h"
 #include "core/gaps/gap_analysis.h"
-#include "core/sweep/sweep.h"
 #include "formats/trace/perfetto_trace.h"
 #include "formats/trace/trace_file_scan.h"
 
@@ -47,16 +35,19 @@ class ExaminedSession {
 
  private:
   Status FindPatchesAfterClone(GapReport& report);
+  Result<std::string> Config(const ReplayOutcome& outcome) const;
+  Result<RemedyList> TriedRemedies(const LogEvidence& log, std::optional<uint64_t> keep_ns);
 
   SessionReader& sessions_;
   TraceScanSink scan_;  // of the trace that the replay makes
   ReplayRun run_;
-  SessionNotes& notes_;
+  SessionNotes& notes_ = run_.Add<SessionNotes>();
   GapAnalysis& analysis_;
-  SessionAccounts& accounts_;
-  ReplayedPackets& packets_;
-  NeededNames& names_;
-  TraceWriter& writer_;
+  SessionAccounts& accounts_ = run_.Add<SessionAccounts>();
+  ReplayedPackets& packets_ = run_.Add<ReplayedPackets>(&analysis_.times());
+  NeededNames& names_ = run_.Add<NeededNames>();
+  TraceWriter& writer_ = run_.Add<TraceWriter>(scan_, sessions_.clone_number());
+  std::string config_;  // as text; empty: no remedy could be tried
 };
 
 /// The examinations of a log's sessions: the answer of each has how it was replayed, what of the
@@ -93,8 +84,8 @@ struct ExaminedInputs {
   /// Files of folders without the name of a trace or a log, and members of archives.
   std::vector<std::string> passed_over;
 
-  /// Returns true if the text groups them by their findings.
-  bool are_grouped() const;
+  /// Returns true if the text groups them by their findings: it shows 8 sessions one by one.
+  bool are_grouped() const { return are_many || examinations.size() > 8; }
 };
 /// Examines all inputs, folders too: several of them on all cores, each on one thread; a log and
 /// the trace that came out of it together. One that fails does not stop the others.
@@ -106,38 +97,46 @@ Result<ExaminedInputs> ExamineInputs(Context& context, const std::vector<std::st
 std::string PassedOverText(std::vector<std::string> names);
 /// Examines a trace config alone.
 Examination ExamineConfigFile(const std::string& path, const ConfigFile& config);
-/// Returns true if the input is a log; standard input is not looked at.
-bool IsLog(Context& context, const std::string& path);
 
-inline void ListFields(JsonFieldWriter& io, const StatRow& row) {
-  io("name", row.name, "idx", row.index, "value", row.value, "severity", row.severity);
-  if (row.machine != 0) io("machine", row.machine);
-}
-inline void ListFields(JsonFieldWriter& io, const Finding& finding) {
-  io("rule", finding.rule->id, "severity", finding.harm, "title", finding.rule->title, "what",
-     finding.what.text, "where", finding.where.text, "cause", finding.cause.text, "proof",
-     finding.proof.text, "remedy", finding.remedy.text, "figures", finding.figures(), "weight",
-     finding.weight, "changes", finding.changes);
-}
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
+void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 void ListFields(JsonFieldWriter& io, const Hole& hole);
-void ListFields(JsonFieldWriter& io, const Examination& examination);
 
 /// The name of a session of an input: "a.tblog: session 2".
 std::string NameOf(const Examination& examination);
-/// One session as text: the headline and the findings, the worst first.
-/// @param brief the answer alone
-/// @param all each finding in full, what was checked, and the config with the changes
-void PrintExamination(Report& report, const Examination& examination, bool brief, bool all);
-/// Prints many as text: those with the same findings as one, the changes of the config that would
-/// fit them, and the worst ones, a paragraph each.
-/// @param all lists all with findings, not the worst alone
-void PrintMany(Report& report, const Examinations& examinations, bool all);
 /// Returns the owner of a hole: a sequence with its title, a buffer, a CPU or a data source.
 std::string OwnerOf(const Examination& examination, const Hole& hole);
 /// Lists the times of a trace in which something is missing, the first ones.
 void PrintHoles(Report& report, const Examination& trace, size_t most);
+/// Limits that a run checks, as for continuous integration. A run ends with kNotice where a session
+/// breaks one. With limits of amounts and without `fail_on`, only these count.
+struct Gate {
+  std::optional<Harm> fail_on;                 // absent and without limits: kWarning
+  std::optional<double> max_lost, min_usable;  // shares, from 0 to 1
+  std::optional<uint64_t> min_reach_ns;
+
+  /// Returns true if any was given.
+  bool is_set() const { return fail_on || max_lost || min_usable || min_reach_ns; }
+  /// Returns what breaks the limits, each as a phrase: "96.2% lost, more than 1% (--max-lost)".
+  std::vector<std::string> Broken(const Examination& examination) const;
+};
+
+/// --fail-on and the limits, below "Limits".
+void AddGate(CLI::App& app, Gate& gate);
+
+/// Prints the limits that each session breaks (Examination::broken_limits).
+void PrintBrokenLimits(Report& report, std::span<const Examination> examinations);
+
+/// Returns how a run over these inputs ends: kFailed if none could be read, kNotice if one breaks
+/// the gate or could not be read.
+ExitCode CodeOf(std::span<const Examination> examinations, const Gate& gate = {});
+
 /// Reports examinations in the format of a command line, each by itself or many in groups, and what
-/// breaks the gate.
+/// breaks the gate. For programs: one document (json), an object for each on a line of its own
+/// (jsonl), or a row for each finding (csv).
+/// @param brief as text, the answers alone
+/// @param all as text, each finding in full, what was checked, and the config with the changes; of
+/// many, each that has findings
 Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
                                     const Gate& gate, bool brief, bool all);
 /// Examines traces for a command that is about logs, and reports what they prove.
@@ -156,7 +155,9 @@ std::function<Runner(CLI::App&)> BindSessions(const Needs& needs, void (*set_up)
                                                                              Context&) = nullptr) {
   return [=](CLI::App& app) -> Runner {
     auto args = std::make_shared<Args>();
-    AddInput(app, args->input, needs);
+    AddLogs(app, args->input.paths, needs.traces, needs.logs == Needs::Logs::kOne ? 1 : 0);
+    AddSession(app, args->input.only);
+    AddClone(app, args->input.clone);
     set_up(app, *args);
     return [=](Context& context) -> Result<ExitCode> {
       SessionReader sessions(context, args->input, needs.activity);
@@ -180,17 +181,13 @@ using ExaminationGroup =
     std::pair<std::pair<Harm, std::set<std::string>>, std::vector<const Examination*>>;
 /// Groups examinations by their findings: the worst and largest groups first.
 std::vector<ExaminationGroup> GroupsOf(const Examinations& examinations);
+/// Names what was found in a group: "packets were overwritten, clocks go backwards".
+std::string TitlesText(const ExaminationGroup& group, const char* between = ", ");
 /// Returns how many there are of what they are: "12 traces", "3 configs", "2 sessions" of one
 /// file, "4 files" of several kinds.
 std::string CountText(const Examinations& examinations);
 /// Returns the document of all for programs, several with their groups.
 Json DoctorDocument(const Examinations& examinations);
-/// Prints all for programs: one document (json), an object for each on a line of its own (jsonl),
-/// or a row for each finding (csv).
-void WriteExaminations(Console& console, Format format, const ExaminedInputs& inputs);
-
-void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome);
-void ListFields(JsonFieldWriter& io, const Remedy& remedy);
 
 }  // namespace ringscope
 

@@ -2,30 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/session/examined.h"
-#include "commands/shell/values.h"
-#include "commands/view/table.h"
 
 namespace ringscope {
 namespace {
 
-constexpr size_t kPartIndent = 3;
 /// Findings of a trace that a screen has, the worst one in full; lines on what is not known.
 constexpr size_t kFindingsListed = 5;
 constexpr size_t kUnknownListed = 2;
 constexpr size_t kGroupsListed = 10;  // of many traces
-
-/// "   Where:   buffer 0", unless there is nothing to print.
-void PrintPart(Report& report, const char* title, const Sentence& sentence) {
-  if (sentence.empty()) return;
-  report.Paragraph(Printable(sentence.text), fmt::format("{:{}}{:<9}", "", kPartIndent, title));
-}
 
 /// @param is_alone no other finding has its title
 void PrintFinding(Report& report, size_t number, const Finding& finding, bool in_full,
@@ -36,18 +22,21 @@ void PrintFinding(Report& report, size_t number, const Finding& finding, bool in
                                   is_alone || finding.where.empty() ? "" : ": ",
                                   is_alone ? "" : Printable(finding.where.text)),
                       fmt::format(" [{}] ({})", HarmText(finding.harm), finding.rule->id));
-  PrintPart(report, "What:", finding.what);
+  const std::pair<const char*, const Sentence&> parts[] = {{"What:", finding.what},
+                                                           {"Where:", finding.where},
+                                                           {"Cause:", finding.cause},
+                                                           {"Proof:", finding.proof},
+                                                           {"Remedy:", finding.remedy}};
+  for (const auto& [title, sentence] : std::span(parts).first(in_full ? std::size(parts) : 1))
+    if (!sentence.empty())
+      report.Paragraph(Printable(sentence.text), fmt::format("   {:<9}", title));
   if (!in_full) return;
-  PrintPart(report, "Where:", finding.where);
-  PrintPart(report, "Cause:", finding.cause);
-  PrintPart(report, "Proof:", finding.proof);
-  PrintPart(report, "Remedy:", finding.remedy);
   for (const ConfigChange& change : finding.changes)
     report.Paragraph(
         Printable(fmt::format("{}{}: {}{}{}{}", change.is_alternative ? "or " : "", change.path,
                               change.value, change.reason.empty() ? "" : "  # ", change.reason,
                               change.is_estimate ? " (an estimate)" : "")),
-        std::string(kPartIndent + 9, ' '));
+        "            ");
 }
 
 /// Returns how many of these are printed: one more takes the line that would say that it is left
@@ -77,14 +66,8 @@ void PrintHeadline(Report& report, const Examination& trace) {
 /// Prints what each data source of the config delivered.
 void PrintSources(Report& report, const Examination& trace) {
   if (trace.sources.empty()) return;
-  Table table({{"data source"},
-               {"in"},
-               {""},
-               {"packets", Align::kRight},
-               {"usable", Align::kRight},
-               {"first", Align::kRight},
-               {"last", Align::kRight},
-               {"losses", Align::kRight}});
+  Table table({Left("data source"), Left("in"), Left(""), Right("packets"), Right("usable"),
+               Right("first"), Right("last"), Right("losses")});
   const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
   const auto time = [&](const SourceAccount& source, int64_t TimeSpan::*ns) {
     return source.amount.span ? Time("", (*source.amount.span).*ns - start_ns).text : "-";
@@ -134,21 +117,120 @@ void PrintChanges(Report& report, const Examinations& traces) {
   }
 }
 
-void PrintCsv(Console& console, const Examinations& traces) {
-  constexpr std::string_view kColumns = "input session rule severity what where remedy";
-  console.Print(CsvTitles(kColumns));
-  for (const Examination& trace : traces) {
-    const auto print = [&](Json row) {
-      row.update(
-          Json{{"input", trace.subject.file}, {"session", FieldsToJson(trace.subject.session)}});
-      console.Print(CsvRow(kColumns, row));
-    };
-    for (const Finding& finding : trace.findings) print(FieldsToJson(finding));
-    if (trace.error) print({{"severity", Name(Harm::kError)}, {"what", *trace.error}});
+/// One session as text: the headline and the findings, the worst first.
+void PrintExamination(Report& report, const Examination& trace, bool brief, bool all) {
+  if (brief) return PrintAnswer(report, NameOf(trace), trace.answer);
+  PrintHeadline(report, trace);
+  if (trace.subject.replay)
+    report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.subject.replay)));
+  const std::vector<Finding>& findings = trace.findings;
+  const size_t shown = all ? findings.size() : ShownOf(findings.size(), kFindingsListed);
+  for (size_t i = 0; i < shown; ++i)
+    PrintFinding(report, i + 1, findings[i], all || i == 0,
+                 std::ranges::count(findings, findings[i].rule, &Finding::rule) == 1);
+  PrintMore(report, findings.size() - shown, "more finding");
+  PrintSources(report, trace);
+  if (all) PrintHoles(report, trace, SIZE_MAX);
+  if (all && !trace.account.sequences.empty()) PrintStages(report, trace.account);
+  PrintList(report, "Not known", trace.unknown, all ? SIZE_MAX : kUnknownListed);
+  if (!all) {
+    std::string last;
+    if (!trace.well.empty())
+      last = fmt::format("Checked without a problem: {}. ", Count(trace.well.size(), "rule"));
+    if (!findings.empty())
+      last += "--all explains each finding, and has the config with the changes.";
+    if (!last.empty()) report.Paragraph("\n" + last);
+    return;
+  }
+  PrintList(report, "Checked: no problem", trace.well);
+  if (trace.changed_config) {
+    report.Heading("The trace's config with these changes");
+    report.Code(*trace.changed_config);
+  }
+}
+
+/// Prints many as text: those with the same findings as one, the changes of the config that would
+/// fit them, and the worst ones, a paragraph each.
+void PrintMany(Report& report, const Examinations& traces, bool all) {
+  const std::vector<ExaminationGroup> groups = GroupsOf(traces);
+  report.Heading(CountText(traces) + ", by their findings");
+  const size_t shown = all ? groups.size() : ShownOf(groups.size(), kGroupsListed);
+  for (const ExaminationGroup& group : std::span(groups).first(shown)) {
+    const auto& [key, members] = group;
+    const Examination& example = *members.front();
+    report.Paragraph(fmt::format("{}: {}; {}{}{}", HarmText(key.first), TitlesText(group),
+                                 members.size() == 1 ? "" : "for example ", NameOf(example),
+                                 example.error ? ": " + *example.error : ""),
+                     fmt::format("{:>6}  ", WithCommas(members.size())));
+  }
+  PrintMore(report, groups.size() - shown, "further row");
+  PrintChanges(report, traces);
+  if (!all)
+    return report.Paragraph(
+        "\n--all lists each; 'ringscope FILE' answers for one file, with --session N for one of "
+        "its sessions.");
+  report.Heading("Each, the worst first");
+  for (const auto& [key, members] : groups)
+    for (const Examination* trace : members)
+      if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
+}
+
+/// Prints all for programs.
+void WriteExaminations(Report& report, Format format, const ExaminedInputs& inputs) {
+  const Examinations& traces = inputs.examinations;
+  if (format == Format::kCsv) {
+    constexpr std::string_view kColumns = "input session rule severity what where remedy";
+    report.Print(CsvTitles(kColumns));
+    for (const Examination& trace : traces) {
+      const auto print = [&](Json row) {
+        row.update(JsonOf("input", trace.subject.file, "session", trace.subject.session));
+        report.Print(CsvRow(kColumns, row));
+      };
+      for (const Finding& finding : trace.findings) print(FieldsToJson(finding));
+      if (trace.error) print({{"severity", Name(Harm::kError)}, {"what", *trace.error}});
+    }
+  } else if (format == Format::kJsonl) {
+    report.Print(JsonText(JsonDocument("doctor")) + "\n");
+    for (const Examination& trace : traces) report.Print(JsonText(FieldsToJson(trace)) + "\n");
+  } else {
+    report.Data(DoctorDocument(traces));
+    if (!inputs.passed_over.empty()) report.Data("passed_over", inputs.passed_over);
+    static_cast<void>(report.Finish());  // only a file can fail
   }
 }
 
 }  // namespace
+
+void ListFields(JsonFieldWriter& io, const TriedOutcome& outcome) {
+  io("written", outcome.written, "in_trace", outcome.in_trace, "lost", outcome.lost, "waiting",
+     outcome.waiting);
+}
+
+void ListFields(JsonFieldWriter& io, const Remedy& remedy) {
+  const auto* const size = remedy.As<SizeRemedy>();
+  const auto* const split = remedy.As<SplitRemedy>();
+  const auto* const memory = remedy.As<SharedMemoryRemedy>();
+  io("kind", remedy.kind(), "buffer", remedy.buffer, "index", remedy.index, "data_sources",
+     split == nullptr ? std::vector<std::string>() : split->sources, "producer",
+     memory == nullptr ? std::nullopt : std::optional(memory->producer), "size", remedy.size,
+     "least_size", size == nullptr ? 0 : size->least_size, "period_ns", remedy.period_ns,
+     "alternative", remedy.is_alternative, "concerned_packets", remedy.concerned, "more_memory",
+     remedy.memory, "keep_ns", remedy.keep_ns(), "reach_ns", remedy.reach_ns, "lost_now",
+     remedy.now.lost, "now", remedy.now, "replayed", remedy.outcome, "estimate", remedy.formula,
+     "changes", remedy.changes);
+}
+
+void ListFields(JsonFieldWriter& io, const StatRow& row) {
+  io("name", row.name, "idx", row.index, "value", row.value, "severity", row.severity);
+  if (row.machine != 0) io("machine", row.machine);
+}
+
+void ListFields(JsonFieldWriter& io, const Finding& finding) {
+  io("rule", finding.rule->id, "severity", finding.harm, "title", finding.rule->title, "what",
+     finding.what.text, "where", finding.where.text, "cause", finding.cause.text, "proof",
+     finding.proof.text, "remedy", finding.remedy.text, "figures", finding.figures(), "weight",
+     finding.weight, "changes", finding.changes);
+}
 
 void ListFields(JsonFieldWriter& io, const Hole& hole) {
   io("stage", hole.stage, "sequence", hole.sequence, "where", hole.where, "from_ns",
@@ -211,6 +293,14 @@ std::vector<ExaminationGroup> GroupsOf(const Examinations& traces) {
   return sorted;
 }
 
+std::string TitlesText(const ExaminationGroup& group, const char* between) {
+  const auto& [key, members] = group;
+  if (members.front()->error) return "not readable";
+  std::vector<std::string> titles;
+  for (const std::string& rule : key.second) titles.emplace_back(RuleOf(rule.c_str()).title);
+  return titles.empty() ? "no warning" : Joined(titles, between);
+}
+
 Json DoctorDocument(const Examinations& traces) {
   Json document = JsonDocument("doctor");
   document["traces"] = FieldsToJson(traces);
@@ -219,11 +309,9 @@ Json DoctorDocument(const Examinations& traces) {
   for (const auto& [key, members] : GroupsOf(traces)) {
     Json files = Json::array();
     for (const Examination* trace : members) files.push_back(trace->subject.file);
-    groups.push_back({{"severity", Name(key.first)},
-                      {"findings", key.second},
-                      {"traces", members.size()},
-                      {"first", members.front() - traces.data()},  // index in "traces"
-                      {"files", std::move(files)}});
+    const auto first = members.front() - traces.data();  // index in "traces"
+    groups.push_back(JsonOf("severity", key.first, "findings", Json(key.second), "traces",
+                            members.size(), "first", first, "files", files));
   }
   return document;
 }
@@ -240,33 +328,6 @@ std::string CountText(const Examinations& traces) {
   return Count(traces.size(), nouns.size() == 1 ? *nouns.begin() : "file");
 }
 
-void PrintMany(Report& report, const Examinations& traces, bool all) {
-  const std::vector<ExaminationGroup> groups = GroupsOf(traces);
-  report.Heading(CountText(traces) + ", by their findings");
-  const size_t shown = all ? groups.size() : ShownOf(groups.size(), kGroupsListed);
-  for (const auto& [key, members] : std::span(groups).first(shown)) {
-    std::vector<std::string> titles;
-    for (const std::string& rule : key.second)
-      titles.push_back(members.front()->error ? "not readable" : RuleOf(rule).title);
-    report.Paragraph(
-        fmt::format("{}: {}; {}{}{}", HarmText(key.first),
-                    titles.empty() ? "no warning" : Joined(titles),
-                    members.size() == 1 ? "" : "for example ", NameOf(*members.front()),
-                    members.front()->error ? ": " + *members.front()->error : ""),
-        fmt::format("{:>6}  ", WithCommas(members.size())));
-  }
-  PrintMore(report, groups.size() - shown, "further row");
-  PrintChanges(report, traces);
-  if (!all)
-    return report.Paragraph(
-        "\n--all lists each; 'ringscope FILE' answers for one file, with --session N for one of "
-        "its sessions.");
-  report.Heading("Each, the worst first");
-  for (const auto& [key, members] : groups)
-    for (const Examination* trace : members)
-      if (key.first >= Harm::kWarning) PrintHeadline(report, *trace);
-}
-
 std::string OwnerOf(const Examination& examination, const Hole& hole) {
   if (hole.sequence) return NameOf(examination.account.sequences[*hole.sequence]);
   return hole.where.empty() ? "the trace" : hole.where;
@@ -275,7 +336,7 @@ std::string OwnerOf(const Examination& examination, const Hole& hole) {
 void PrintHoles(Report& report, const Examination& trace, size_t most) {
   if (trace.holes.empty() || trace.log != nullptr || most == 0) return;
   const int64_t start_ns = trace.subject.time ? trace.subject.time->first_ns : 0;
-  Table table({{"of"}, {"from"}, {"to"}, {"what"}, {"how many"}});
+  Table table({Left("of"), Left("from"), Left("to"), Left("what"), Left("how many")});
   const size_t shown = ShownOf(trace.holes.size(), most);
   for (const Hole& hole : std::span(trace.holes).first(shown))
     table.AddRow({OwnerOf(trace, hole), Time("", hole.span.first_ns - start_ns).text,
@@ -284,49 +345,38 @@ void PrintHoles(Report& report, const Examination& trace, size_t most) {
   PrintMore(report, trace.holes.size() - shown, "more hole");
 }
 
-void WriteExaminations(Console& console, Format format, const ExaminedInputs& inputs) {
-  const Examinations& traces = inputs.examinations;
-  if (format == Format::kCsv) {
-    PrintCsv(console, traces);
-  } else if (format == Format::kJsonl) {
-    console.Print(JsonText(JsonDocument("doctor")) + "\n");
-    for (const Examination& trace : traces) console.Print(JsonText(FieldsToJson(trace)) + "\n");
+Result<ExitCode> ReportExaminations(Context& context, Format format, ExaminedInputs& inputs,
+                                    const Gate& gate, bool brief, bool all) {
+  Report report(context.console, format, "doctor");
+  if (gate.is_set())
+    for (Examination& examination : inputs.examinations)
+      examination.broken_limits = gate.Broken(examination);
+  if (!report.is_text()) {
+    WriteExaminations(report, format, inputs);
+    if (format != Format::kJson && !inputs.passed_over.empty())
+      context.console.Say(PassedOverText(inputs.passed_over));
+  } else if (inputs.are_grouped()) {
+    PrintMany(report, inputs.examinations, all);
   } else {
-    Json document = DoctorDocument(traces);
-    if (!inputs.passed_over.empty()) document["passed_over"] = inputs.passed_over;
-    console.Print(JsonText(document, 2) + "\n");
+    for (const Examination& examination : inputs.examinations) {
+      if (&examination != inputs.examinations.data()) report.Print(brief ? "\n" : "\n\n");
+      PrintExamination(report, examination, brief, all);
+    }
   }
+  if (report.is_text()) PrintBrokenLimits(report, inputs.examinations);
+  if (report.is_text() && !inputs.passed_over.empty())
+    report.Paragraph("\n" + PassedOverText(inputs.passed_over));
+  return CodeOf(inputs.examinations, gate);
 }
 
-void PrintExamination(Report& report, const Examination& trace, bool brief, bool all) {
-  if (brief) return PrintAnswer(report, NameOf(trace), trace.answer);
-  PrintHeadline(report, trace);
-  if (trace.subject.replay)
-    report.Paragraph(Printable(fmt::format("Based on a replay with {}.", *trace.subject.replay)));
-  const std::vector<Finding>& findings = trace.findings;
-  const size_t shown = all ? findings.size() : ShownOf(findings.size(), kFindingsListed);
-  for (size_t i = 0; i < shown; ++i)
-    PrintFinding(report, i + 1, findings[i], all || i == 0,
-                 std::ranges::count(findings, findings[i].rule, &Finding::rule) == 1);
-  PrintMore(report, findings.size() - shown, "more finding");
-  PrintSources(report, trace);
-  if (all) PrintHoles(report, trace, SIZE_MAX);
-  if (all && !trace.account.sequences.empty()) PrintStages(report, trace.account);
-  PrintList(report, "Not known", trace.unknown, all ? SIZE_MAX : kUnknownListed);
-  if (!all) {
-    std::string last;
-    if (!trace.well.empty())
-      last = fmt::format("Checked without a problem: {}. ", Count(trace.well.size(), "rule"));
-    if (!findings.empty())
-      last += "--all explains each finding, and has the config with the changes.";
-    if (!last.empty()) report.Paragraph("\n" + last);
-    return;
-  }
-  PrintList(report, "Checked: no problem", trace.well);
-  if (trace.changed_config) {
-    report.Heading("The trace's config with these changes");
-    report.Code(*trace.changed_config);
-  }
+Result<ExitCode> ReportTraces(Context& context, const SessionSelection& input, Format format) {
+  RS_ASSIGN_OR_RETURN(ExaminedInputs examined, ExamineInputs(context, input.paths, {}, input.only));
+  const bool has_log = std::ranges::any_of(
+      examined.examinations, [](const Examination& one) { return one.subject.replay.has_value(); });
+  context.console.Say(fmt::format(
+      "{}: {}; this is what doctor finds in it", Printable(input.paths.front()),
+      has_log ? "advise takes one log, by its name" : "a trace has no commits to replay"));
+  return ReportExaminations(context, format, examined, {}, /*brief=*/false, /*all=*/false);
 }
 
 }  // namespace ringscope

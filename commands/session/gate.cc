@@ -1,15 +1,9 @@
-#include "commands/session/gate.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "commands/session/examined.h"
-#include "commands/shell/options.h"
-#include "commands/shell/values.h"
-#include "core/base/text.h"
 
 namespace ringscope {
 namespace {
@@ -28,10 +22,13 @@ Result<double> ParseShare(std::string_view text) {
   return UsageError("'{}' is not a share; write it like 1% or 0.01", text);
 }
 
+std::vector<std::string> Severities() {
+  return {kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end()};
+}
+
 Result<Harm> ParseHarm(std::string_view text) {
-  const std::vector<std::string> names(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end());
-  RS_ASSIGN_OR_RETURN(const std::string name,
-                      ParseChoice(text, names, "severity", "one of " + Joined(names)));
+  RS_ASSIGN_OR_RETURN(const std::string name, ParseChoice(text, Severities(), "severity",
+                                                          "one of " + Joined(Severities())));
   return *FromName<Harm>(name);
 }
 
@@ -92,11 +89,9 @@ std::vector<std::string> Gate::Broken(const Examination& examination) const {
 
 void AddGate(CLI::App& app, Gate& gate) {
   InGroup(app, "Limits, for continuous integration");
-  AddParsed(
-      app, "--fail-on", gate.fail_on, ParseHarm,
-      ValueType(std::vector<std::string>(kEnumNames<Harm>.begin() + 1, kEnumNames<Harm>.end())),
-      "End with status 3 from this severity on; without it from warning on, or by the "
-      "limits alone");
+  AddParsed(app, "--fail-on", gate.fail_on, ParseHarm, ValueType(Severities()),
+            "End with status 3 from this severity on; without it from warning on, or by the "
+            "limits alone");
   AddParsed(app, "--max-lost", gate.max_lost, ParseShare, "SHARE",
             "End with status 3 if more of the packets written were lost, like 1%; where a trace "
             "does not show how many were written, if any are missing");

@@ -1,8 +1,7 @@
-#include "commands/session/gate.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "commands/session/examined.h"
 #include "commands/shell/commands.h"
 #include "commands/testing/memory_run.h"
 #include "formats/testing/parsed_json.h"

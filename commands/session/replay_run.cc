@@ -3,28 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
 
 #include "commands/plugin/plugin.h"
-#include "commands/session/loss_view.h"
-#include "commands/session/tasks_on_cores.h"
-#include "formats/inputs/input_kind.h"
+#include "commands/session/session_view.h"
 #include "formats/trace/trace_file_scan.h"
 
 namespace ringscope {
 namespace {
-
-/// Prints the warnings of a replay.
-class Warnings : public ReplayListener {
- public:
-  Warnings(Console& console, const std::string& path) : console_(console), path_(path) {}
-  void OnWarning(const std::string& text) override {
-    console_.Warn(fmt::format("{}: {}", path_, Printable(text)));
-  }
-
- private:
-  Console& console_;
-  const std::string& path_;
-};
 
 /// Names the settings of a config that make producers or the service write otherwise, where they
 /// are others than the session had.
@@ -46,9 +34,6 @@ std::vector<std::string> SettingsNotApplied(const TraceConfigFacts& had,
   }
   return settings;
 }
-
-/// Returns true if the records before the first commit were read.
-bool HasBeginning(const SessionIndex& index) { return index.commits > 0; }
 
 }  // namespace
 
@@ -101,16 +86,6 @@ std::string BuffersText(const ReplayOutcome& outcome) {
   return Joined(texts);
 }
 
-bool ChoosesBuffers(const ReplayChoices& choices) {
-  const BufferChoice& all = choices.session.all;
-  return all.engine || all.size || all.policy || !choices.session.buffers.empty();
-}
-
-bool ChoosesAnything(const ReplayChoices& choices) {
-  return ChoosesBuffers(choices) || choices.reads.mode != ReadsMode::kAuto ||
-         !choices.session.run_programs;
-}
-
 Status ReplayInput::ChangeBuffers(const SessionReader& sessions) {
   const Recording& recording = sessions.recording();
   if (recorded_reads || recording.is_read_once() || !recording.parts().may_have_reads) return {};
@@ -142,7 +117,9 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
                 "name the config that the session was started with");
   config.expects_same_reads = recording.is_read_once() && choices.reads.mode == ReadsMode::kAuto;
   if (recording.is_read_once()) return {};
-  RS_ASSIGN_OR_RETURN(const SessionIndex recorded, recording.Index(sessions.place(), HasBeginning));
+  const auto has_beginning = [](const SessionIndex& index) { return index.commits > 0; };
+  RS_ASSIGN_OR_RETURN(const SessionIndex recorded,
+                      recording.Index(sessions.place(), has_beginning));
   is_reconfigured = recorded.sets_up_buffers;
   bool reads_differ = recorded.sets_up_buffers && wanted.write_into_file && !recorded.streams;
   if (!recorded.config.empty()) {
@@ -162,6 +139,23 @@ Status ReplayInput::Find(Context& context, const SessionReader& sessions) {
   return {};
 }
 
+TaskRunner TasksOnCores(const Context& context) {
+  const size_t most = context.threads != 0 ? context.threads : std::thread::hardware_concurrency();
+  return [most](size_t count, const std::function<void(size_t)>& task) {
+    std::atomic<size_t> next = 0;
+    const auto run = [&] {
+      for (size_t i = next++; i < count; i = next++) task(i);
+    };
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < std::min(most, count)) others.emplace_back(run);
+    } catch (const std::system_error&) {
+      // Fewer threads do the rest.
+    }
+    run();
+  };
+}
+
 Result<SweepInput> SweepInputOf(Context& context, const SessionReader& session,
                                 const ReplayInput& changes, const char* activity) {
   SweepInput input;
@@ -179,9 +173,8 @@ Result<SweepInput> SweepInputOf(Context& context, const SessionReader& session,
 }
 
 Result<ReplayOutcome> ReplayRun::ToEnd() {
-  const std::string path = sessions_.path();
-  Warnings warnings(context_.console, path);
-  std::vector<ReplayListener*> listeners = {&warnings};
+  path_ = sessions_.path();
+  std::vector<ReplayListener*> listeners = {this};
   LedgerSinks sinks(sinks_);
   Ledger ledger(sinks);
   if (keeps_accounts_) listeners.push_back(&ledger);
@@ -189,7 +182,7 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
 
   ReplayOptions options = choices_;
   options.has_reads = HasReadsIn(sessions_);
-  RS_RETURN_IF_ERROR(InFile(path, input_.Find(context_, sessions_)));
+  RS_RETURN_IF_ERROR(InFile(path_, input_.Find(context_, sessions_)));
   options.session.clone = input_.clone;
   options.is_reconfigured = input_.is_reconfigured;
   options.reads = input_.reads;
@@ -198,10 +191,10 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
   while (true) {
     RS_ASSIGN_OR_RETURN(const std::optional<Op> op, records->Next());
     if (!op) break;
-    RS_RETURN_IF_ERROR(InFile(path, replay.Apply(*op, sessions_.record_number())));
+    RS_RETURN_IF_ERROR(InFile(path_, replay.Apply(*op, sessions_.record_number())));
   }
-  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path, replay.Finish()));
-  outcome.path = path;
+  RS_ASSIGN_OR_RETURN(ReplayOutcome outcome, InFile(path_, replay.Finish()));
+  outcome.path = path_;
   outcome.session = sessions_.session();
   outcome.is_only_session = sessions_.is_only_session();
   if (const std::optional<FoundReads>& found = input_.found) {
@@ -210,21 +203,22 @@ Result<ReplayOutcome> ReplayRun::ToEnd() {
     outcome.reads.like_explained = found->explained;
   }
   outcome.reads.not_applied = input_.not_applied;
-  Warn(outcome);
+  WarnOf(outcome);
   if (keeps_accounts_) {
     totals_ = ledger.totals();
     if (const std::string problems = ledger.Check(); !problems.empty())
-      context_.console.Warn(fmt::format("{}: {}", path, problems));
+      context_.console.Warn(fmt::format("{}: {}", path_, problems));
   }
   return outcome;
 }
 
-void ReplayRun::Warn(const ReplayOutcome& outcome) {
-  const auto warn = [&](const std::string& text) {
-    context_.console.Warn(fmt::format("{}: {}", outcome.path, text));
-  };
+void ReplayRun::OnWarning(const std::string& text) {
+  context_.console.Warn(fmt::format("{}: {}", path_, Printable(text)));
+}
+
+void ReplayRun::WarnOf(const ReplayOutcome& outcome) {
   if (outcome.buffers.empty() && outcome.service.chunks_discarded > 0)
-    warn(
+    OnWarning(
         "the log does not have its buffers, so nothing can be replayed: name the session's trace "
         "config with --config, or its buffers with --size 'buffers[0]=SIZE'");
   if (!sessions_.reports_verdicts())
@@ -233,7 +227,7 @@ void ReplayRun::Warn(const ReplayOutcome& outcome) {
     if (std::ranges::none_of(outcome.buffers, [&key = key](const BufferOutcome& buffer) {
           return key.Names(buffer.id, buffer.index);
         }))
-      warn(fmt::format(
+      OnWarning(fmt::format(
           "there is no buffer '{}', so the options for it change nothing{}", ToString(key),
           outcome.buffers.empty() ? "" : fmt::format(" (buffers: {})", BuffersText(outcome))));
 }
@@ -249,11 +243,10 @@ HasReads HasReadsIn(const SessionReader& sessions) {
 
 Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessions,
                                     const std::string& trace) {
-  if (sessions.recording().is_read_once() || trace == "-") {
+  if (sessions.recording().is_read_once() || trace == "-")
     return Fail(ErrorCode::kUsage,
                 "the reads of a trace cannot be found in standard input, which can be read once",
                 {}, "write it to a file, and name that");
-  }
   RS_ASSIGN_OR_RETURN(KnownInput input, OpenOneInput(context, trace));
   if (input.kind != InputKind::kTrace && !ContentWords(input.start).empty())
     return tl::unexpected<Error>(
@@ -266,12 +259,11 @@ Result<FoundReads> FindSessionReads(Context& context, const SessionReader& sessi
         std::make_shared<ConsoleReporter>(context.console, "finding the reads of", true));
   };
   RS_ASSIGN_OR_RETURN(FoundReads found, FindReads(open, EnginesAndPlugins(), file));
-  if (found.packets > 0 && found.explained == 0) {
+  if (found.packets > 0 && found.explained == 0)
     return Fail(ErrorCode::kUsage,
                 "no choice of reads returns even the first packet of this trace: it is not what "
                 "the service wrote for this session",
                 {trace, {}, {}}, "name the file that the session was written into");
-  }
   return found;
 }
 
@@ -294,30 +286,21 @@ void ListFields(JsonFieldWriter& io, const ReadsUsed& used) {
 void ReportFoundReads(Report& report, const FoundReads& found, uint64_t first_record) {
   // Record numbers in the file.
   const auto number = [&](uint64_t count) {
-    return count == 0 ? Json() : Json(first_record + count - 1);
+    return count == 0 ? std::nullopt : std::optional(first_record + count - 1);
   };
   Json reads = Json::array();
   for (const FoundRead& read : found.reads)
-    reads.push_back({{"read", reads.size() + 1},
-                     {"after_record", number(read.after)},
-                     {"earliest", number(read.earliest)},
-                     {"latest", number(read.latest)},
-                     {"packets", read.packets},
-                     {"time_ns", FieldsToJson(read.time_ns)}});
-  report.AddObject("found_reads", [&] {
-    report.Data({{"packets", found.packets},
-                 {"explained", found.explained},
-                 {"from_events", found.from_events},
-                 {"replays", found.replays},
-                 {"has_stats", found.has_stats},
-                 {"different_stats", found.different_stats}});
-    if (const auto& packet = found.unexplained)
-      report.Data("unexplained", {{"packet", packet->packet},
-                                  {"sequence_id", packet->sequence_id},
-                                  {"read", packet->read + 1},
-                                  {"why", Name(packet->why)}});
-    report.Data("reads", std::move(reads));
-  });
+    reads.push_back(JsonOf("read", reads.size() + 1, "after_record", number(read.after), "earliest",
+                           number(read.earliest), "latest", number(read.latest), "packets",
+                           read.packets, "time_ns", read.time_ns));
+  Json json = JsonOf("packets", found.packets, "explained", found.explained, "from_events",
+                     found.from_events, "replays", found.replays, "has_stats", found.has_stats,
+                     "different_stats", found.different_stats);
+  if (const auto& packet = found.unexplained)
+    json["unexplained"] = JsonOf("packet", packet->packet, "sequence_id", packet->sequence_id,
+                                 "read", packet->read + 1, "why", packet->why);
+  json["reads"] = std::move(reads);
+  report.Data("found_reads", std::move(json));
   std::string text;
   if (const auto& packet = found.unexplained) {
     text = fmt::format(

@@ -1,25 +1,12 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_REPLAY_RUN_H_
 #define RINGSCOPE_COMMANDS_SESSION_REPLAY_RUN_H_
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "commands/session/session_reader.h"
-#include "commands/shell/command.h"
-#include "commands/shell/options.h"
-#include "commands/view/json_fields.h"
 #include "commands/view/report.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
 #include "core/reads/ready_times.h"
-#include "core/session/read_policy.h"
 #include "core/session/replay.h"
-#include "core/session/replay_outcome.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {
@@ -30,9 +17,15 @@ struct ReplayChoices : ReplayOptions {
 };
 
 /// Returns true if buffers get another engine, size or policy by options.
-bool ChoosesBuffers(const ReplayChoices& choices);
+inline bool ChoosesBuffers(const ReplayChoices& choices) {
+  const BufferChoice& all = choices.session.all;
+  return all.engine || all.size || all.policy || !choices.session.buffers.empty();
+}
 /// Returns true if any of the options of a replay is given, but for the config.
-bool ChoosesAnything(const ReplayChoices& choices);
+inline bool ChoosesAnything(const ReplayChoices& choices) {
+  return ChoosesBuffers(choices) || choices.reads.mode != ReadsMode::kAuto ||
+         !choices.session.run_programs;
+}
 
 /// Names of the replay options, for a command that has them more than once.
 struct ReplayOptionNames {
@@ -82,6 +75,10 @@ struct ReplayInput {
   }
 };
 
+/// Runs tasks on the caller's thread and on others: as many as the context allows; without a limit,
+/// on all cores. Where the system starts fewer threads than wanted, there are fewer.
+TaskRunner TasksOnCores(const Context& context);
+
 /// A session that can be read again, for sweeps of it on all cores, without facts of its records.
 /// @param session is at its end; like `changes` it outlives the result
 /// @param activity for the progress line: "sweeping"
@@ -94,7 +91,7 @@ Result<SweepInput> SweepInputOf(Context& context, const SessionReader& session,
 ///   auto& analysis = run.Add<GapAnalysis>();
 ///   RS_ASSIGN_OR_RETURN(const ReplayOutcome outcome, run.ToEnd());
 ///   const GapReport report = analysis.Finish(run.totals());
-class ReplayRun {
+class ReplayRun : private ReplayListener {
  public:
   /// Replays the session that `sessions` is at. Both references must outlive this.
   ReplayRun(Context& context, SessionReader& sessions, const ReplayChoices& choices)
@@ -126,20 +123,19 @@ class ReplayRun {
 
   /// Packets by fate, by buffer. Empty without a ledger.
   const std::map<BufferId, LedgerTotals>& totals() const { return totals_; }
-  /// The reads that were found, if --reads like= asks for them.
-  const std::optional<FoundReads>& found() const { return input_.found; }
-  /// The session that is replayed, and its changes.
   Context& context() const { return context_; }
-  const SessionReader& session() const { return sessions_; }
+  /// The changes of the session that is replayed.
   const ReplayInput& input() const { return input_; }
 
  private:
-  void Warn(const ReplayOutcome& outcome);
+  void OnWarning(const std::string& text) override;
+  void WarnOf(const ReplayOutcome& outcome);
 
   Context& context_;
   SessionReader& sessions_;
   const ReplayChoices choices_;
   ReplayInput input_{choices_};
+  std::string path_;
   std::vector<std::shared_ptr<void>> owned_;
   std::vector<ReplayListener*> listeners_;
   std::vector<LedgerSink*> sinks_;

@@ -2,24 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace ringscope {
-namespace {
-
-std::shared_ptr<Recording> RecordingOf(Context& context, const SessionSelection& selection) {
-  return std::make_shared<Recording>(
-      selection.paths, [&context](const std::string& path) { return OpenInput(context, path); },
-      selection.IsReadOnce());
-}
-
-}  // namespace
-
-void AddInput(CLI::App& app, SessionSelection& input, const Needs& needs) {
-  AddLogs(app, input.paths, needs.traces, needs.logs == Needs::Logs::kOne ? 1 : 0);
-  AddSession(app, input.only);
-  AddClone(app, input.clone);
-}
 
 void ConsoleReporter::OnAddedParts(const std::vector<std::string>& paths) {
   if (is_quiet_) return;
@@ -51,7 +34,12 @@ void ConsoleReporter::OnProblem(const std::string& sentence) {
 
 SessionReader::SessionReader(Context& context, const SessionSelection& selection,
                              std::string activity)
-    : SessionReader(context, RecordingOf(context, selection), {},
+    : SessionReader(context,
+                    std::make_shared<Recording>(
+                        selection.paths,
+                        [&context](const std::string& path) { return OpenInput(context, path); },
+                        selection.IsReadOnce()),
+                    {},
                     std::make_shared<ConsoleReporter>(context.console, std::move(activity),
                                                       selection.quiet)) {
   only_ = selection.only;
@@ -106,7 +94,7 @@ void SessionReader::Stop() {
 
 ExitCode SessionReader::Finish() {
   Close();
-  return problems().empty() ? ExitCode::kClean : ExitCode::kNotice;
+  return reporter_->problems.empty() ? ExitCode::kClean : ExitCode::kNotice;
 }
 
 Status ExpectPayload(const SessionReader& sessions, const char* what) {
@@ -115,15 +103,6 @@ Status ExpectPayload(const SessionReader& sessions, const char* what) {
               fmt::format("{} needs the content of packets, and this log has no payloads", what),
               {sessions.path(), {}, {}},
               "name the log that it was made from, or record without --no-payload");
-}
-
-Status ExpectOneTracingSession(const SessionReader& sessions) {
-  const size_t count = sessions.tracing_sessions().size();
-  if (count <= 1) return {};
-  return Fail(ErrorCode::kUsage,
-              fmt::format("the log has {}, and a trace is of one", Count(count, "tracing session")),
-              {sessions.path(), {}, {}},
-              fmt::format("choose one: --session {}", sessions.session()));
 }
 
 Status ExpectNoFurtherSession(SessionReader& sessions, const char* what) {

@@ -2,13 +2,7 @@
 #define RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "commands/shell/command.h"
 #include "commands/shell/options.h"
 #include "core/session/read_policy.h"
 #include "formats/inputs/recording.h"
@@ -34,8 +28,6 @@ struct Needs {
   Traces traces = Traces::kRefused;
   const char* activity = "replaying";  // for the progress line
 };
-/// LOG, --session and --clone, below "Input".
-void AddInput(CLI::App& app, SessionSelection& input, const Needs& needs);
 
 /// Shows the progress of a pass over a recording, and keeps what is damaged or missing.
 class ConsoleReporter : public RecordingReporter {
@@ -53,10 +45,9 @@ class ConsoleReporter : public RecordingReporter {
   void OnAssumption(const std::string& sentence) override { assumptions.push_back(sentence); }
   void HideProgress() { progress_.reset(); }
 
-  std::vector<std::string> problems;  // sentences without a full stop
-  std::vector<std::string> assumptions;
-  std::vector<Damage> damage;
-  uint64_t damage_count = 0;
+  std::vector<std::string> problems, assumptions;  // sentences without a full stop
+  std::vector<Damage> damage;  // at most LogSource::kMaxDamage places of each file
+  uint64_t damage_count = 0;   // all places
 
  private:
   Console& console_;
@@ -83,14 +74,12 @@ class SessionReader : public RecordingPass {
   /// @param activity for the progress line; empty: none is shown
   OpenOps Again(std::string activity = "") const;
 
-  /// Damaged places of the files that were read: at most LogSource::kMaxDamage of each, and the
-  /// count of all.
-  const std::vector<Damage>& damage() const { return reporter_->damage; }
-  uint64_t damage_count() const { return reporter_->damage_count; }
-  /// Damaged or missing parts of the input, as far as it was read: sentences without a full stop.
-  const std::vector<std::string>& problems() const { return reporter_->problems; }
-  /// Assumptions on the input, in the same form.
-  const std::vector<std::string>& assumptions() const { return reporter_->assumptions; }
+  /// The number of the clone that the session ends with; absent: it is read to its end.
+  std::optional<uint64_t> clone_number() const {
+    return clone() != nullptr ? std::optional(clone()->clone) : std::nullopt;
+  }
+  /// What is damaged or missing in the input, as far as it was read, and was assumed of it.
+  const ConsoleReporter& reported() const { return *reporter_; }
   /// The caller reports Verdicts, so that nobody has to warn of them.
   void ReportsVerdicts() { reports_verdicts_ = true; }
   bool reports_verdicts() const { return reports_verdicts_; }
@@ -125,9 +114,6 @@ Result<T> InFile(const std::string& path, Result<T> result) {
 /// Fails if the current session's log was made without payloads.
 /// @param what needs them, as a sentence begins: "a trace"
 Status ExpectPayload(const SessionReader& sessions, const char* what);
-
-/// Fails if the current session's records, which were read, are of several tracing sessions.
-Status ExpectOneTracingSession(const SessionReader& sessions);
 
 /// Fails if there is a further session, for a command that writes one file.
 /// @param what is written, "a trace"

@@ -90,9 +90,9 @@ TEST(SessionReader, TimeThatGoesBack_IsSaid) {
     }
     // A clock can be a little off; twelve hours are another log.
     if (back_ns < 1'000'000'000)
-      EXPECT_THAT(reader.assumptions(), ::testing::IsEmpty());
+      EXPECT_THAT(reader.reported().assumptions, ::testing::IsEmpty());
     else
-      EXPECT_THAT(reader.assumptions(),
+      EXPECT_THAT(reader.reported().assumptions,
                   ElementsAre(HasSubstr("time goes back by 5.000 s at record 1")));
   }
 }
@@ -107,8 +107,8 @@ TEST(SessionReader, TimeThatGoesBackAllTheTime_IsSaidAFewTimes) {
   ASSERT_TRUE(reader.NextSession().value());
   while (reader.Next().value()) {
   }
-  EXPECT_GT(reader.assumptions().size(), 0u);
-  EXPECT_LE(reader.assumptions().size(), 16u);
+  EXPECT_GT(reader.reported().assumptions.size(), 0u);
+  EXPECT_LE(reader.reported().assumptions.size(), 16u);
 }
 
 TEST(SessionReader, Files_ContinueASessionOnlyByItsNextPart) {

@@ -3,13 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-#include <utility>
-#include <vector>
 
-#include "commands/shell/options.h"
-#include "formats/inputs/open_log.h"
-#include "formats/io/output_file.h"
+#include "core/base/lookup.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {
@@ -30,8 +25,7 @@ class ServiceView : public ReplayListener {
   /// the trace. @return true if there are any
   bool Adopt(const ReplayOutput& trace, ReplayOutput& replay) const {
     const auto has = [&](const Identity& identity) {
-      return std::ranges::find(trace.sequences, identity, &OutputSequence::identity) !=
-             trace.sequences.end();
+      return Contains(trace.sequences, identity, &OutputSequence::identity);
     };
     // If the log lacks it, all producers came through one process, which is none of them.
     std::optional<Identity> only;
@@ -60,20 +54,18 @@ class ServiceView : public ReplayListener {
 /// A log, and the trace to compare it with.
 struct CheckedLog {
   Context& context;
-  const ReplayChoices& choices;
+  ReplayChoices choices;
   const std::string& trace;
   const ReplayOutput& written;  // what the trace has
-  const size_t listed;
+  size_t listed;
 };
 
 /// Replays the session that a reader is at as far as a trace, reads that, and compares.
-Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
-                         const ReplayChoices& choices) {
+Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions) {
   RS_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryFile> file,
                       TemporaryFile::Create({.what = "the replayed trace"}));
-  ReplayRun run(log.context, sessions, choices);
-  auto& trace = run.Add<TraceWriter>(
-      *file, sessions.clone() == nullptr ? std::nullopt : std::optional(sessions.clone()->clone));
+  ReplayRun run(log.context, sessions, log.choices);
+  auto& trace = run.Add<TraceWriter>(*file, sessions.clone_number());
   auto& view = run.Add<ServiceView>();
   TraceCheck check;
   RS_ASSIGN_OR_RETURN(check.outcome, run.ToEnd());
@@ -81,7 +73,7 @@ Result<TraceCheck> Check(const CheckedLog& log, SessionReader& sessions,
   RS_ASSIGN_OR_RETURN(ReplayOutput output,
                       ReadTraceResults(OpenTemporary(file, "the replayed trace")));
   check.is_damaged = log.written.is_damaged;
-  check.found = run.found();
+  check.found = run.input().found;
   check.has_recorder_identity = view.Adopt(log.written, output);
   if (log.written.ends_within_read) check.cut_off = output.CutTo(log.written.packets);
   RS_ASSIGN_OR_RETURN(check.diff, InFile(log.trace, DiffOutputs(output, log.written, log.listed)));
@@ -123,11 +115,11 @@ Result<std::vector<TraceOwner>> OwnersIn(SessionReader& sessions) {
 }
 
 Result<TraceCheck> CheckOne(const CheckedLog& log, const SessionReader& sessions,
-                            const TraceOwner& owner, const ReplayChoices& choices) {
+                            const TraceOwner& owner) {
   SessionReader again(sessions, owner.place, "replaying");
   RS_RETURN_IF_ERROR(again.NextSession());
   if (owner.clone) again.EndWith(*owner.clone);
-  auto check = Check(log, again, choices);
+  auto check = Check(log, again);
   if (!check) return check;
   check->outcome.session = owner.place.number;
   check->session = owner.place.tracing;
@@ -142,9 +134,9 @@ void TryOtherReads(const CheckedLog& log, const SessionReader& sessions, const T
   if (owner.clone || check.diff.Same() || log.choices.reads.mode != ReadsMode::kAuto ||
       (!reads.assumed && reads.seen_in_file == 0))
     return;
-  ReplayChoices like = log.choices;
-  like.reads.like = log.trace;
-  Result<TraceCheck> found = CheckOne(log, sessions, owner, like);
+  CheckedLog like = log;
+  like.choices.reads.like = log.trace;
+  Result<TraceCheck> found = CheckOne(like, sessions, owner);
   if (!reads.assumed) check.searched_reads = true;
   // No reads can be found for a trace that has hardly a packet of this session.
   if (!found || !found->diff.IsCloserThan(check.diff)) return;
@@ -157,12 +149,13 @@ void TryOtherReads(const CheckedLog& log, const SessionReader& sessions, const T
 
 std::string CountsText(const DiffCounts& counts) {
   std::vector<std::string> parts;
-  for (const DifferenceRow& row : kEnumRows<DifferenceKind>) {
+  for (const auto& row : kEnumRows<DifferenceKind>) {
     const uint64_t count = counts[row.value];
-    if (count == 0) continue;
-    const bool is_noun =
-        row.value == DifferenceKind::kPatch || row.value == DifferenceKind::kCounter;
-    parts.push_back(is_noun ? Count(count, row.text) : Count(count, "packet") + " " + row.text);
+    const bool is_of_packets =
+        row.value != DifferenceKind::kPatch && row.value != DifferenceKind::kCounter;
+    if (count > 0)
+      parts.push_back(is_of_packets ? Count(count, "packet") + " " + row.text
+                                    : Count(count, row.text));
   }
   return parts.empty() ? "no difference" : Joined(parts);
 }
@@ -191,7 +184,7 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
   RS_RETURN_IF_ERROR(ExpectPayload(sessions, "a comparison with a trace"));
   RS_ASSIGN_OR_RETURN(const ReplayOutput written, ReadTraceOutput(context, trace));
   const CheckedLog log{context, choices, trace, written, listed};
-  if (sessions.recording().is_read_once()) return Check(log, sessions, choices);
+  if (sessions.recording().is_read_once()) return Check(log, sessions);
   RS_ASSIGN_OR_RETURN(std::vector<TraceOwner> owners, OwnersIn(sessions));
   // The service's events show whether the trace is of a clone; without them it may be.
   const auto is_out = [&](const TraceOwner& one) {
@@ -201,7 +194,7 @@ Result<TraceCheck> CheckWithTrace(Context& context, SessionReader& sessions,
   Result<TraceCheck> best = Fail(ErrorCode::kUsage, "");
   const TraceOwner* chosen = nullptr;
   for (const TraceOwner& owner : owners) {
-    Result<TraceCheck> check = CheckOne(log, sessions, owner, choices);
+    Result<TraceCheck> check = CheckOne(log, sessions, owner);
     if (!check && (check.error().code != ErrorCode::kUsage || owners.size() == 1)) return check;
     if (!check || (best && !check->diff.IsCloserThan(best->diff))) continue;
     best = std::move(check);

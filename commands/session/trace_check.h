@@ -1,14 +1,8 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_TRACE_CHECK_H_
 #define RINGSCOPE_COMMANDS_SESSION_TRACE_CHECK_H_
 
-#include <optional>
-#include <string>
-
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
-#include "commands/view/json_fields.h"
 #include "core/compare/output_diff.h"
-#include "core/reads/ready_times.h"
 
 namespace ringscope {
 

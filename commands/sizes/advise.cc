@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "commands/session/examined.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
 #include "core/compare/list_alignment.h"

@@ -7,8 +7,7 @@
 
 #include "commands/plugin/plugin.h"
 #include "commands/session/examined.h"
-#include "commands/session/loss_view.h"
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"

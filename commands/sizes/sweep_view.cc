@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "commands/session/session_loop.h"
+#include "commands/session/session_view.h"
 #include "commands/sizes/sizes.h"
 #include "commands/view/json_fields.h"
 

@@ -95,7 +95,8 @@ Json FieldsToJson(const T& value) {
     return static_cast<std::underlying_type_t<T>>(value);
   } else if constexpr (std::same_as<T, SequenceKey> || std::same_as<T, ChunkName>) {
     return ToString(value);
-  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view> ||
+                       std::same_as<T, Json>) {
     return value;
   } else if constexpr (requires { value.has_value(); }) {  // an optional
     return value ? FieldsToJson(*value) : Json();
@@ -114,6 +115,14 @@ Json FieldsToJson(const T& value) {
     ListFields(writer, value);
     return writer.Take();
   }
+}
+
+/// An object of keys and values, written as members are listed: JsonOf("x", x, "name", name).
+template <typename... Members>
+Json JsonOf(const Members&... keys_and_values) {
+  JsonFieldWriter writer;
+  writer(keys_and_values...);
+  return writer.Take();
 }
 
 }  // namespace ringscope

@@ -38,6 +38,12 @@ struct Column {
   std::string key = {};  // "packets"; "written.packets" is in an object; empty: only in text
   bool is_shown = true;  // in text
 };
+inline Column Left(std::string title, std::string key = {}) {
+  return {std::move(title), Align::kLeft, std::move(key)};
+}
+inline Column Right(std::string title, std::string key = {}) {
+  return {std::move(title), Align::kRight, std::move(key)};
+}
 /// A column that people do not see.
 Column DataColumn(std::string key);
 

@@ -1,14 +1,13 @@
-#ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_
-#define RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_
-
-#include <functional>
-#include <string>
+#ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_VIEW_H_
+#define RINGSCOPE_COMMANDS_SESSION_SESSION_VIEW_H_
 
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
-#include "commands/view/report.h"
+#include "core/examine/loss_words.h"
+#include "core/perfetto/commit_request.h"
 
 namespace ringscope {
+
+// What commands print of sessions and their records.
 
 /// Handles the session that the reader is at.
 using SessionTask = std::function<Result<ExitCode>()>;
@@ -38,6 +37,20 @@ void ReportClones(Report& report, const ReplayOutcome& session);
 /// Reports the title of a replay, and that the session has no buffer, if so.
 void ReportReplayTitle(Report& report, const ReplayOutcome& outcome);
 
+/// Warns that a log's recording is not exact, if so.
+void WarnOfInexact(Console& console, const std::string& path, const Verdicts& verdicts);
+/// Adds "inexact" to the document, if there is anything to report.
+void AddInexact(Report& report, const Verdicts& verdicts);
+/// {"reason": "order", "times": 1, "session": null, "detail": ...}
+void ListFields(JsonFieldWriter& io, const RecordingVerdict& verdict);
+
+/// "10 fragments, 4,080 bytes, continues on next, needs patching"
+std::string DescribeChunk(const ChunkToMove& chunk);
+/// "2 patches at 12, 30, more patches follow"
+std::string DescribePatches(const ChunkToPatch& patch);
+/// The fields of any record but a commit: "producer 1, uid 10, name 'app'".
+std::string DescribeRecord(const OpBody& body);
+
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_SESSION_SESSION_LOOP_H_
+#endif  // RINGSCOPE_COMMANDS_SESSION_SESSION_VIEW_H_

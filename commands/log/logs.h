@@ -1,14 +1,12 @@
-#ifndef RINGSCOPE_COMMANDS_LOG_INFO_REPORT_H_
-#define RINGSCOPE_COMMANDS_LOG_INFO_REPORT_H_
+#ifndef RINGSCOPE_COMMANDS_LOG_LOGS_H_
+#define RINGSCOPE_COMMANDS_LOG_LOGS_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "commands/shell/command.h"
+#include "commands/session/session_reader.h"
 #include "commands/view/report.h"
 #include "core/examine/loss_words.h"
+#include "core/reads/ready_times.h"
 #include "formats/inputs/open_log.h"
+#include "formats/log/commit_log_writer.h"
 
 namespace ringscope {
 
@@ -55,6 +53,29 @@ std::string BufferNameIn(const SessionSummary& session, BufferId id,
 /// counts the others.
 void ReportEvents(Report& report, const SessionSummary& session);
 
+// Copies of logs.
+
+struct LogCopyOptions {
+  int level = kDefaultLevel;             // zstd's
+  bool without_payload = false;          // see PayloadMask
+  std::optional<FoundReads> reads = {};  // of the only session, in place of its own
+  std::string reads_from = {};           // the trace in which they were found
+};
+
+/// Counts of a copy.
+struct LogCopy {
+  uint64_t sessions = 0, records = 0, bytes = 0;
+  std::string left_out;     // a clause that says what is; empty: nothing
+  bool is_cut_off = false;  // a session was, and its copy is marked so
+};
+
+/// Writes all that is readable of some logs as one commit log: the parts of a recording become one,
+/// a RecorderGap is where records are missing, and a session whose log was not closed is marked as
+/// cut off. A log without a header gets one that marks it as imported.
+/// @param more whether `sessions` is at a session: its first
+Result<LogCopy> CopyLog(SessionReader& sessions, bool more, ByteSink& out,
+                        const LogCopyOptions& options = {});
+
 }  // namespace ringscope
 
-#endif  // RINGSCOPE_COMMANDS_LOG_INFO_REPORT_H_
+#endif  // RINGSCOPE_COMMANDS_LOG_LOGS_H_

@@ -1,14 +1,10 @@
-#include "commands/log/info_report.h"
-
 #include <fmt/format.h>
 
 #include <map>
 
-#include "commands/session/loss_view.h"
-#include "commands/session/session_reader.h"
+#include "commands/log/logs.h"
+#include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "core/base/wire.h"
-#include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {
 namespace {
@@ -37,22 +33,6 @@ std::string RecordsText(const Damage& damage) {
   return fmt::format("{} to {}", first, first + *damage.records - 1);
 }
 
-/// The recorder's last record: why it ended. And how exact the recording is, by all its records.
-void ReportEnd(Report& report, const SessionSummary& session, const Verdicts& verdicts) {
-  const std::optional<RecordingEnded>& end = session.end;
-  report.Data("recording_end", end ? Json({{"ending", Name(end->ending)},
-                                           {"sessions", end->sessions},
-                                           {"producers", end->producers},
-                                           {"gaps", end->gaps}})
-                                   : Json());
-  AddInexact(report, verdicts);
-  if (!end) return;
-  report.Fact("ended", RowOf(end->ending).text);
-  // Of a recording without its end it is not known.
-  if (end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
-    report.Fact("verdict", VerdictSentence(verdicts, session.chunks == 0));
-}
-
 void ReportFacts(Report& report, const SessionSummary& session) {
   const LogHeader& header = session.header;
   std::vector<std::string> kinds;
@@ -74,18 +54,12 @@ void ReportFacts(Report& report, const SessionSummary& session) {
     report.Fact("payloads", "left out: it has only sizes, kinds, times and flags of packets");
   report.Data("without_payload", header.without_payload);
   report.Fact("host", NameCell(header.host), "host");
-  report.Data({{"clock", header.clock},
-               {"first_record", session.first_record},
-               {"records", session.records},
-               {"first_time_ns", session.first_time_ns},
-               {"last_time_ns", session.last_time_ns},
-               {"duration_ns", Duration(session)},
-               {"kinds", std::move(counts)},
-               {"chunks", session.chunks},
-               {"chunk_bytes", session.chunk_bytes},
-               {"patches", session.patches},
-               {"recorder_gaps", session.recorder_gaps},
-               {"truncated", session.truncated}});
+  report.Data(JsonOf("clock", header.clock, "first_record", session.first_record, "records",
+                     session.records, "first_time_ns", session.first_time_ns, "last_time_ns",
+                     session.last_time_ns, "duration_ns", Duration(session), "kinds", counts,
+                     "chunks", session.chunks, "chunk_bytes", session.chunk_bytes, "patches",
+                     session.patches, "recorder_gaps", session.recorder_gaps, "truncated",
+                     session.truncated));
   if (session.first_time_ns) {
     const uint64_t start = std::max(StartOf(session).value_or(0), *session.first_time_ns);
     const uint64_t before = start - *session.first_time_ns;
@@ -107,7 +81,15 @@ void ReportFacts(Report& report, const SessionSummary& session) {
     report.Fact("gaps", fmt::format("{} in the recording: it is not complete",
                                     WithCommas(session.recorder_gaps)));
   Verdicts marks = VerdictsOf(session);
-  ReportEnd(report, session, marks);
+  // The recorder's last record: why it ended. How exact a recording without its end is, is unknown.
+  const std::optional<RecordingEnded>& end = session.end;
+  report.Data("recording_end", end ? JsonOf("ending", end->ending, "sessions", end->sessions,
+                                            "producers", end->producers, "gaps", end->gaps)
+                                   : Json());
+  AddInexact(report, marks);
+  if (end) report.Fact("ended", RowOf(end->ending).text);
+  if (end && end->ending != RecordingEnding::kCutOff && end->ending != RecordingEnding::kNextPart)
+    report.Fact("verdict", VerdictSentence(marks, session.chunks == 0));
   report.EndFacts();
   std::erase_if(marks, [](const RecordingVerdict& verdict) {
     return verdict.reason == InexactReason::kRecords;  // "gaps"
@@ -116,11 +98,8 @@ void ReportFacts(Report& report, const SessionSummary& session) {
 }
 
 void ReportBuffers(Report& report, const SessionSummary& session) {
-  Table table({{"buffer"},
-               {"id", Align::kRight, "buffer"},
-               {"size", Align::kRight, "size"},
-               {"policy", Align::kLeft, "policy"},
-               {"engine", Align::kLeft, "engine"}});
+  Table table({Left("buffer"), Right("id", "buffer"), Right("size", "size"),
+               Left("policy", "policy"), Left("engine", "engine")});
   for (size_t i = 0; i < session.buffers.size(); ++i) {
     const BufferSetUp& buffer = session.buffers[i];
     table.AddRow({BufferNameIn(session, buffer.id, i), NumberCell(Raw(buffer.id)),
@@ -134,13 +113,9 @@ void ReportProducers(Report& report, const SessionSummary& session) {
   std::map<ProducerId, uint64_t> set_up;  // bytes of shared memory
   for (const LifeEvent& event : session.life)
     if (event.Is<SharedMemorySetUp>() && event.producer) set_up[*event.producer] = event.size;
-  Table table({{"producer", Align::kRight, "producer"},
-               {"name", Align::kLeft, "name"},
-               {"uid", Align::kRight, "uid"},
-               {"pid", Align::kRight, "pid"},
-               {"sdk", Align::kLeft, "sdk"},
-               {"shared memory", Align::kRight, "shared_memory_bytes"},
-               {"pages", Align::kRight, "page_bytes"}});
+  Table table({Right("producer", "producer"), Left("name", "name"), Right("uid", "uid"),
+               Right("pid", "pid"), Left("sdk", "sdk"),
+               Right("shared memory", "shared_memory_bytes"), Right("pages", "page_bytes")});
   const auto bytes = [](const std::optional<uint64_t>& size) {
     return size ? BytesCell(*size) : Cell("-", Json());
   };
@@ -159,18 +134,10 @@ void ReportSequences(Report& report, const SessionSummary& session) {
   for (const ProducerConnected& producer : session.producers)
     names[producer.producer] = producer.name;
   const double seconds = static_cast<double>(Duration(session)) / 1e9;
-  Table table({{"writer", Align::kLeft, "sequence"},
-               {"producer", Align::kLeft},
-               {"buffers", Align::kRight, "buffer"},
-               DataColumn("set_up"),
-               DataColumn("commits"),
-               {"chunks", Align::kRight, "chunks"},
-               {"patches", Align::kRight, "patches"},
-               {"packets", Align::kRight, "packets"},
-               {"bytes", Align::kRight, "bytes"},
-               {"bytes/s", Align::kRight},
-               DataColumn("first_time_ns"),
-               DataColumn("last_time_ns")});
+  Table table({Left("writer", "sequence"), Left("producer"), Right("buffers", "buffer"),
+               DataColumn("set_up"), DataColumn("commits"), Right("chunks", "chunks"),
+               Right("patches", "patches"), Right("packets", "packets"), Right("bytes", "bytes"),
+               Right("bytes/s"), DataColumn("first_time_ns"), DataColumn("last_time_ns")});
   for (const SequenceSummary& sequence : session.sequences) {
     const auto name = names.find(sequence.sequence.producer);
     const auto rate = static_cast<double>(sequence.bytes) / seconds;
@@ -200,7 +167,7 @@ void ReportSession(Report& report, uint64_t number, const SessionSummary& sessio
   report.Heading(sessions == 1 ? fmt::format("session {}", number)
                                : fmt::format("a recording of sessions {} to {}", number,
                                              number + sessions - 1));
-  report.Data({{"session", number}, {"tracing_sessions", sessions}});
+  report.Data(JsonOf("session", number, "tracing_sessions", sessions));
   ReportFacts(report, session);
   ReportBuffers(report, session);
   ReportProducers(report, session);
@@ -229,34 +196,6 @@ uint64_t SessionsOf(const LogInfo& info) {
   return sessions;
 }
 
-/// Reports what a log holds.
-/// @param path that was asked for @param parts the files that `info` is of
-/// @param only the number of a session of the recording that is shown, from 1; absent: all
-void ReportInfo(Report& report, const std::string& path, const LogParts& parts, const LogInfo& info,
-                std::optional<uint64_t> only) {
-  report.Title(Printable(path), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
-  report.Paragraph(IntegrityText(info));
-  AddLogData(report, path, info);
-  report.Data("parts", Json(parts.paths));
-  report.Data("parts_problems", Json(parts.problems));
-  const auto print = [&](const std::string& text) { report.Paragraph(text); };
-  if (parts.paths.size() > 1)
-    print(fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
-  for (const std::string& problem : parts.problems) print("Parts: " + Printable(problem) + ".");
-  if (!info.closed) print("Not complete: " + IncompleteText(parts.paths.back(), info));
-  if (IsCutOff(info)) print("Not complete: " + std::string(kCutOffText) + ".");
-  for (const SessionSummary& session : info.sessions)
-    if (session.header.part > 0) print("Not complete: " + StartMissingText(session.header) + ".");
-  report.Data("sessions", Json::array());
-  uint64_t number = 1;
-  for (const SessionSummary& session : info.sessions) {
-    const uint64_t next = number + TracingSessions(session);
-    if (!only || (*only >= number && *only < next))
-      report.AddItem("sessions", [&] { ReportSession(report, number, session); });
-    number = next;
-  }
-}
-
 struct InfoArgs {
   std::string log;
   Format format = Format::kText;
@@ -279,11 +218,8 @@ Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
 }  // namespace
 
 Table DamageTable(const std::vector<Damage>& damage) {
-  Table table({{"offset", Align::kRight, "offset"},
-               {"bytes", Align::kRight, "bytes"},
-               DataColumn("first_record"),
-               {"records", Align::kLeft, "records"},
-               {"what", Align::kLeft, "what"}});
+  Table table({Right("offset", "offset"), Right("bytes", "bytes"), DataColumn("first_record"),
+               Left("records", "records"), Left("what", "what")});
   for (const Damage& place : damage)
     table.AddRow({NumberCell(place.offset),
                   CountCell(place.bytes),
@@ -313,16 +249,11 @@ std::string ExtentText(const LogInfo& info) {
 }
 
 void AddLogData(Report& report, const std::string& path, const LogInfo& info) {
-  report.Data({{"input", path},
-               {"format", Name(info.format)},
-               {"file_bytes", info.file_bytes},
-               {"raw_bytes", info.raw_bytes},
-               {"data_frames", info.data_frames},
-               {"from_index", info.from_index},
-               {"closed", info.closed},
-               {"cleanly_closed", info.cleanly_closed},
-               {"damage_count", info.damage_count},
-               {"damage", DamageTable(info.damage).ToJson()}});
+  report.Data(JsonOf("input", path, "format", info.format, "file_bytes", info.file_bytes,
+                     "raw_bytes", info.raw_bytes, "data_frames", info.data_frames, "from_index",
+                     info.from_index, "closed", info.closed, "cleanly_closed", info.cleanly_closed,
+                     "damage_count", info.damage_count, "damage",
+                     DamageTable(info.damage).ToJson()));
 }
 
 Verdicts VerdictsOf(const SessionSummary& session) {
@@ -348,8 +279,7 @@ Verdicts VerdictsOf(const SessionSummary& session) {
 std::string IncompleteText(const std::string& path, const LogInfo& info) {
   const bool has_times = !info.sessions.empty() && info.sessions.back().first_time_ns;
   return NotClosedText(path,
-                       has_times ? std::optional(Duration(info.sessions.back())) : std::nullopt) +
-         ".";
+                       has_times ? std::optional(Duration(info.sessions.back())) : std::nullopt);
 }
 
 bool IsCutOff(const LogInfo& info) {
@@ -361,24 +291,44 @@ bool IsCutOff(const LogInfo& info) {
 Result<ExitCode> ReportInfo(Context& context, const std::string& log, std::optional<uint64_t> only,
                             Report& report) {
   const LogParts parts = FindLogParts({log});
-  std::optional<LogInfo> info;
+  LogInfo info;
   {
     Progress progress(context.console, fmt::format("reading {}", Printable(log)));
     RS_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, parts.paths.size() == 1
                                                                 ? OpenInput(context, log)
                                                                 : OpenJoined(parts.paths, log));
-    RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), [&](uint64_t done, uint64_t total) {
-                          progress.Update(done, total);
-                        }));
+    const auto update = [&](uint64_t done, uint64_t total) { progress.Update(done, total); };
+    RS_ASSIGN_OR_RETURN(info, ReadLogInfo(std::move(source), update));
   }
-  if (only && *only > SessionsOf(*info))
-    return tl::unexpected(NoSession(*only, SessionsOf(*info), log));
-  ReportInfo(report, log, parts, *info, only);
-  WarnOfDamage(context.console, log, info->damage, info->damage_count);
-  const bool starts = std::ranges::all_of(
-      info->sessions, [](const SessionSummary& session) { return session.header.part == 0; });
-  const bool complete = info->damage_count == 0 && info->closed && starts && !IsCutOff(*info) &&
-                        parts.problems.empty();
+  if (only && *only > SessionsOf(info))
+    return tl::unexpected(NoSession(*only, SessionsOf(info), log));
+  report.Title(Printable(log), fmt::format("{}: {}", RowOf(info.format).text, ExtentText(info)));
+  report.Paragraph(IntegrityText(info));
+  AddLogData(report, log, info);
+  report.Data(JsonOf("parts", parts.paths, "parts_problems", parts.problems));
+  if (parts.paths.size() > 1)
+    report.Paragraph(
+        fmt::format("{}: {}", Count(parts.paths.size(), "part"), Shortened(parts.paths)));
+  for (const std::string& problem : parts.problems)
+    report.Paragraph("Parts: " + Printable(problem) + ".");
+  bool complete = info.damage_count == 0 && parts.problems.empty();
+  const auto print_missing = [&](const std::string& what) {
+    complete = false;
+    report.Paragraph("Not complete: " + what + ".");
+  };
+  if (!info.closed) print_missing(IncompleteText(parts.paths.back(), info));
+  if (IsCutOff(info)) print_missing(kCutOffText);
+  for (const SessionSummary& session : info.sessions)
+    if (session.header.part > 0) print_missing(StartMissingText(session.header));
+  report.Data("sessions", Json::array());
+  uint64_t number = 1;
+  for (const SessionSummary& session : info.sessions) {
+    const uint64_t next = number + TracingSessions(session);
+    if (!only || (*only >= number && *only < next))
+      report.AddItem("sessions", [&] { ReportSession(report, number, session); });
+    number = next;
+  }
+  WarnOfDamage(context.console, log, info.damage, info.damage_count);
   return complete ? ExitCode::kClean : ExitCode::kNotice;
 }
 
