@@ -389,7 +389,7 @@ class GapsText {
   /// Prints what was lost before it reached a buffer, or reached it late.
   void PrintOutside() {
     const auto rise = [](const FtraceCpuLosses& cpu, FtraceCounter counter) {
-      const std::optional<uint64_t> value = cpu.Rise(counter);
+      const std::optional<uint64_t> value = cpu[counter].delta();
       return value ? WithCommas(*value) : std::string("?");
     };
     PrintList("Lost by the kernel's ftrace, not by a buffer", FtraceLossesOf(shown_.outcome.ftrace),
@@ -402,9 +402,8 @@ class GapsText {
                                                     SpanText(notes_, cpu.first_loss_ns,
                                                              cpu.last_loss_ns, " and up to "))
                                       : "",
-                    number(cpu[FtraceCounter::kOverrun].delta()),
-                    number(cpu[FtraceCounter::kCommitOverrun].delta()),
-                    number(cpu[FtraceCounter::kDroppedEvents].delta()));
+                    rise(cpu, FtraceCounter::kOverrun), rise(cpu, FtraceCounter::kCommitOverrun),
+                    rise(cpu, FtraceCounter::kDroppedEvents));
               });
     PrintList(fmt::format("Committed more than {} after their timestamps", HumanDuration(kStaleNs)),
               shown_.stale, "sequence", [&](const StaleSequence& stale) {

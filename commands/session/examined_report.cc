@@ -297,7 +297,7 @@ std::string TitlesText(const ExaminationGroup& group, const char* between) {
   const auto& [key, members] = group;
   if (members.front()->error) return "not readable";
   std::vector<std::string> titles;
-  for (const std::string& rule : key.second) titles.emplace_back(RuleOf(rule.c_str()).title);
+  for (const std::string& rule : key.second) titles.emplace_back(RuleOf(rule).title);
   return titles.empty() ? "no warning" : Joined(titles, between);
 }
 
