@@ -1,9 +1,15 @@
 #include "core/compare/minimize.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 
 #include "core/base/wire.h"
 #include "core/perfetto/chunk.h"
@@ -20,21 +26,15 @@ constexpr std::array<size_t, 3> kSmallSizes = {0, 2, 8};
 /// The largest packet that the helpers of Perfetto's tests make.
 constexpr size_t kMostPacketBytes = 4094;
 
-template <typename T>
-void EraseRange(std::vector<T>& of, size_t begin, size_t end) {
-  of.erase(of.begin() + static_cast<std::ptrdiff_t>(begin),
-           of.begin() + static_cast<std::ptrdiff_t>(end));
-}
-
-/// A record taken apart: a chunk of a commit, patches of a chunk, or anything else as it is.
+/// A record taken apart: its chunk if it is a commit of one, or its patches.
 struct Parts {
-  Op op;                                   // the bytes of its request are those of the log's record
-  std::optional<ChunkToMove> chunk = {};   // without data, if that has a header
-  std::optional<ChunkHeader> header = {};  // of the chunk
-  std::vector<std::string> fragments = {};  // as the header counts them
-  std::string rest = {};                    // bytes after the fragments
-  std::optional<ChunkToPatch> patch = {};   // without data
-  std::vector<std::string> patched = {};    // data of its patches
+  Op op;
+  std::optional<ChunkHeader> header;
+  ChunkToMove chunk;                   // without data
+  std::vector<std::string> fragments;  // as the header counts them
+  std::string rest;                    // bytes after the fragments
+  std::optional<ChunkToPatch> patch;   // without data
+  std::vector<std::string> patched;    // data of its patches
 
   ProducerId producer() const { return std::get<Commit>(op.body).producer; }
   /// The chunk that is committed or patched.
@@ -57,7 +57,8 @@ struct Parts {
   bool Erase(size_t begin, size_t end) {
     end = std::min(end, fragments.size());
     if (!header || begin >= end) return false;
-    EraseRange(fragments, begin, end);
+    const auto first = fragments.begin() + static_cast<std::ptrdiff_t>(begin);
+    fragments.erase(first, first + static_cast<std::ptrdiff_t>(end - begin));
     header->fragments = static_cast<uint16_t>(header->fragments - (end - begin));
     return true;
   }
@@ -71,62 +72,56 @@ struct Parts {
   }
 };
 
-/// Takes each chunk and each patched chunk of a commit apart; requests in several parts stay as
-/// they are. The flush id of a request is left out.
-std::vector<Parts> TakeApart(const Op& op) {
-  const auto* const commit = std::get_if<Commit>(&op.body);
+Parts TakeApart(const StoredOp& stored) {
+  Parts parts;
+  parts.op = stored.op();
+  const auto* commit = std::get_if<Commit>(&parts.op.body);
   CommitRequestParser parser;
-  if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request))
-    return {Parts{.op = op}};
-  std::vector<Parts> all;
-  for (const ChunkToMove& chunk : parser.chunks()) {
-    Parts& parts = all.emplace_back(Parts{.op = op, .chunk = chunk, .header = chunk.header()});
-    if (!parts.header) continue;
-    const Bytes payload = chunk.data->subspan(kChunkHeaderSize);
-    uint32_t end = 0;
-    VisitFragments(payload, parts.header->fragments, [&](const Fragment& fragment) {
-      parts.fragments.emplace_back(wire::AsText(payload.subspan(fragment.body, fragment.size())));
-      end = fragment.end;
-    });
-    parts.rest = wire::AsText(payload.subspan(end));
-    parts.chunk->data.reset();
-  }
-  // A request's patches take effect after all its chunks.
-  for (const ChunkToPatch& patch : parser.patches()) {
-    Parts& parts = all.emplace_back(Parts{.op = op, .patch = patch});
+  if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request) ||
+      parser.chunks().size() + parser.patches().size() != 1)
+    return parts;
+  if (!parser.patches().empty()) {
+    parts.patch = parser.patches().front();
     for (PatchSpan& span : parts.patch->patches)
       parts.patched.emplace_back(wire::AsText(std::exchange(span.data, {})));
+    return parts;
   }
-  return all;
+  parts.chunk = parser.chunks().front();
+  parts.header = parts.chunk.header();
+  if (!parts.header) return parts;
+  const Bytes payload = parts.chunk.data->subspan(kChunkHeaderSize);
+  uint32_t end = 0;
+  VisitFragments(payload, parts.header->fragments, [&](const Fragment& fragment) {
+    parts.fragments.emplace_back(wire::AsText(payload.subspan(fragment.body, fragment.size())));
+    end = fragment.end;
+  });
+  parts.rest = wire::AsText(payload.subspan(end));
+  parts.chunk.data.reset();
+  return parts;
 }
 
 StoredOp PutTogether(const Parts& parts) {
-  if (!parts.chunk && !parts.patch) return StoredOp(parts.op);
-  std::string request, data;
+  const auto* commit = std::get_if<Commit>(&parts.op.body);
+  if (commit == nullptr) return StoredOp(parts.op);
+  std::string request;
   CommitRequestBuilder builder(request);
-  if (parts.chunk) {
-    ChunkToMove chunk = *parts.chunk;
-    if (parts.header) {
-      AppendChunkHeader(data, *parts.header);
-      data += parts.Payload();
-      chunk.data = wire::AsBytes(data);
-    }
+  if (parts.header) {
+    std::string data;
+    AppendChunkHeader(data, *parts.header);
+    data += parts.Payload();
+    ChunkToMove chunk = parts.chunk;
+    chunk.data = wire::AsBytes(data);
     builder.AddChunk(chunk);
-  } else {
+  } else if (parts.patch) {
     ChunkToPatch patch = *parts.patch;
     for (size_t i = 0; i < patch.patches.size(); ++i)
       patch.patches[i].data = wire::AsBytes(parts.patched[i]);
     builder.AddPatch(patch);
+  } else {
+    request = wire::AsText(commit->request);
   }
   return StoredOp(parts.op, std::move(request));
 }
-
-/// A record, and its parts.
-struct Record {
-  Parts parts;
-  StoredOp op;
-};
-using Records = std::vector<std::shared_ptr<const Record>>;
 
 size_t SizeInPayload(size_t packet) { return packet + wire::VarintSize(packet); }
 /// The largest packet that takes at most so many bytes, at least 1, its size varint included.
@@ -156,6 +151,32 @@ size_t Least(size_t most, Fits fits) {
   return most;
 }
 
+/// Makes each chunk and each patched chunk of a commit a commit of its own. Requests in several
+/// parts stay as they are. The flush id of a request is left out.
+Ops SplitCommits(const Ops& ops) {
+  Ops split;
+  for (const StoredOp& stored : ops) {
+    const auto* const commit = std::get_if<Commit>(&stored.op().body);
+    CommitRequestParser parser;
+    if (commit == nullptr || !commit->last || commit->part > 0 || !parser.Parse(commit->request)) {
+      split.push_back(stored);
+      continue;
+    }
+    const auto add = [&](auto add_part) {
+      std::string request;
+      CommitRequestBuilder builder(request);
+      add_part(builder);
+      split.emplace_back(stored.op(), std::move(request));
+    };
+    // A request's patches take effect after all its chunks.
+    for (const ChunkToMove& chunk : parser.chunks())
+      add([&](CommitRequestBuilder& builder) { builder.AddChunk(chunk); });
+    for (const ChunkToPatch& patch : parser.patches())
+      add([&](CommitRequestBuilder& builder) { builder.AddPatch(patch); });
+  }
+  return split;
+}
+
 // Changes that make a record plainer; false: the record has nothing to change.
 
 bool DropTimeAndIdentity(Parts& parts) {
@@ -175,7 +196,7 @@ bool DropReadLimits(Parts& parts) {
   return true;
 }
 bool Complete(Parts& parts) {
-  return (parts.chunk && std::exchange(parts.chunk->incomplete, false)) ||
+  return std::exchange(parts.chunk.incomplete, false) ||
          (parts.patch && std::exchange(parts.patch->more, false));
 }
 /// Makes one packet of those that are whole from `begin` to `end`, with as many bytes.
@@ -216,46 +237,38 @@ bool FillPackets(Parts& parts) {
 
 class Minimizer {
  public:
-  Minimizer(const Ops& whole, ShowsDifference shows, std::function<bool()> stop)
-      : shows_(std::move(shows)), stop_(std::move(stop)) {
-    Records apart;
-    for (const StoredOp& op : whole) {
-      records_.push_back(std::make_shared<Record>(Record{{.op = op.op()}, op}));
-      for (const Parts& parts : TakeApart(op.op())) apart.push_back(RecordOf(parts));
-    }
-    Try(std::move(apart));
-  }
+  Minimizer(Ops ops, ShowsDifference shows, std::function<bool()> stop)
+      : ops_(std::move(ops)), shows_(std::move(shows)), stop_(std::move(stop)) {}
 
   Ops Run() {
+    Try(SplitCommits(ops_));
     ShrinkBuffers();  // it takes fewer operations to fill
     do {
       RemoveSequences();
-      RemoveBlocks([&] { return records_.size(); },
+      RemoveBlocks([&] { return ops_.size(); },
                    [&](size_t begin, size_t end) {
-                     Records rest = records_;
-                     EraseRange(rest, begin, end);
+                     Ops rest = ops_;
+                     const auto first = rest.begin() + static_cast<std::ptrdiff_t>(begin);
+                     rest.erase(first, first + static_cast<std::ptrdiff_t>(end - begin));
                      return Try(std::move(rest));
                    });
     } while (!IsOver() && Simplify());
-    return OpsOf(records_);
+    return std::move(ops_);
   }
 
  private:
-  static std::shared_ptr<const Record> RecordOf(const Parts& parts) {
-    return std::make_shared<Record>(Record{parts, PutTogether(parts)});
-  }
-  static Ops OpsOf(const Records& records) {
-    Ops ops;
-    for (const auto& record : records) ops.push_back(record->op);
-    return ops;
-  }
-
   bool IsOver() const { return stop_ && stop_(); }
 
-  bool Try(Records records) {
-    if (!shows_(OpsOf(records))) return false;
-    records_ = std::move(records);
+  bool Try(Ops ops) {
+    if (!shows_(ops)) return false;
+    ops_ = std::move(ops);
     return true;
+  }
+
+  /// Returns true if other records are of the same chunk: its packets stay where they are in it.
+  bool IsPartOfChunk(const StoredOp& op) const {
+    const auto name = TakeApart(op).name();
+    return name && std::ranges::count(Names(), *name) > 1;
   }
 
   using Group = std::vector<size_t>;  // of records, by index
@@ -264,8 +277,8 @@ class Minimizer {
   /// @param splits_chunks also each record of such a chunk by itself
   std::vector<Group> Groups(bool splits_chunks) const {
     std::map<std::optional<uint64_t>, Group> of_chunks;  // nullopt: of all, which comes first
-    for (size_t i = 0; i < records_.size(); ++i) {
-      const auto name = records_[i]->parts.name();
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const auto name = TakeApart(ops_[i]).name();
       if (!name) continue;
       of_chunks[std::nullopt].push_back(i);
       of_chunks[name->Packed()].push_back(i);
@@ -273,8 +286,8 @@ class Minimizer {
     std::vector<Group> groups;
     for (const auto& [chunk, group] : of_chunks)
       if (group.size() > 1) groups.push_back(group);
-    for (size_t i = 0; i < records_.size(); ++i)
-      if (const auto name = records_[i]->parts.name();
+    for (size_t i = 0; i < ops_.size(); ++i)
+      if (const auto name = TakeApart(ops_[i]).name();
           splits_chunks || !name || of_chunks.at(name->Packed()).size() == 1)
         groups.push_back({i});
     return groups;
@@ -282,15 +295,15 @@ class Minimizer {
   /// Tries the records with their parts changed. @return false, too: nothing changes
   template <typename F>
   bool TryOn(const Group& group, F change) {
-    Records records = records_;
+    Ops ops = ops_;
     bool changes = false;
     for (const size_t i : group) {
-      Parts parts = records[i]->parts;
+      Parts parts = TakeApart(ops[i]);
       if (!change(parts)) continue;
-      records[i] = RecordOf(parts);
+      ops[i] = PutTogether(parts);
       changes = true;
     }
-    return changes && !IsOver() && Try(std::move(records));
+    return changes && !IsOver() && Try(std::move(ops));
   }
   template <typename F>
   bool Change(F change, bool splits_chunks) {
@@ -300,7 +313,7 @@ class Minimizer {
   }
   template <typename F>
   bool TryAll(F change) {
-    Group all(records_.size());
+    Group all(ops_.size());
     std::iota(all.begin(), all.end(), 0);
     return TryOn(all, change);
   }
@@ -342,7 +355,7 @@ class Minimizer {
     for (const Group& group : Groups(false)) {
       size_t most = SIZE_MAX;  // packets that each commit of the chunk has
       for (const size_t i : group)
-        if (const Parts& parts = records_[i]->parts; parts.header)
+        if (const Parts parts = TakeApart(ops_[i]); parts.header)
           most = std::min(most, parts.fragments.size());
       const auto join = [&](size_t begin, size_t end) {
         changed |= TryOn(group, [&](Parts& parts) { return JoinPackets(parts, begin, end); });
@@ -359,14 +372,14 @@ class Minimizer {
 
   /// Takes away all operations of a sequence, one sequence after the other.
   void RemoveSequences() {
-    std::set<SequenceKey> sequences;
-    for (const ChunkName& name : Names()) sequences.insert(name.sequence);
-    for (const SequenceKey sequence : sequences) {
+    std::set<uint32_t> sequences;
+    for (const ChunkName& name : Names()) sequences.insert(name.sequence.Packed());
+    for (const uint32_t sequence : sequences) {
       if (IsOver() || sequences.size() == 1) return;
-      Records rest = records_;
-      std::erase_if(rest, [&](const auto& record) {
-        const auto name = record->parts.name();
-        return name && name->sequence == sequence;
+      Ops rest = ops_;
+      std::erase_if(rest, [&](const StoredOp& op) {
+        const auto name = TakeApart(op).name();
+        return name && name->sequence.Packed() == sequence;
       });
       Try(std::move(rest));
     }
@@ -375,8 +388,8 @@ class Minimizer {
   /// Tries smaller buffers, with packets as they are or smaller by the same factor.
   bool ShrinkBuffers() {
     uint64_t largest = 0;
-    for (const auto& record : records_)
-      if (const auto* setup = std::get_if<BufferSetUp>(&record->parts.op.body))
+    for (const StoredOp& op : ops_)
+      if (const auto* setup = std::get_if<BufferSetUp>(&op.op().body))
         largest = std::max(largest, setup->size);
     for (uint64_t size = kPageBytes; size < largest; size *= 2) {
       for (const bool scales : {false, true}) {
@@ -397,7 +410,7 @@ class Minimizer {
     for (const Group& group : Groups(/*splits_chunks=*/false)) {
       const auto largest = [&](auto get) {
         size_t most = 0;
-        for (const size_t i : group) most = std::max<size_t>(most, get(records_[i]->parts));
+        for (const size_t i : group) most = std::max<size_t>(most, get(TakeApart(ops_[i])));
         return most;
       };
       const auto packets = [](const Parts& of) { return of.fragments.size(); };
@@ -408,49 +421,46 @@ class Minimizer {
                      changed |= gone;
                      return gone;
                    });
-      // `limit` makes a number of the parts at most so large, and returns what it was.
-      const auto shrink = [&](auto limit) {
-        const size_t most = largest([&](Parts of) { return limit(of, SIZE_MAX); });
+      const auto shrink = [&](auto get, auto set) {
+        const size_t most = largest(get);
         changed |= most > Least(most, [&](size_t size) {
-                     return TryOn(group, [&](Parts& of) { return limit(of, size) > size; });
+                     return TryOn(group, [&](Parts& parts) {
+                       if (get(parts) <= size) return false;
+                       set(parts, size);
+                       return true;
+                     });
                    });
       };
       for (size_t k = largest(packets); k-- > 0;)
-        shrink([k](Parts& of, size_t most) -> size_t {
-          if (k >= of.fragments.size()) return 0;
-          const size_t size = of.fragments[k].size();
-          of.fragments[k].resize(std::min(size, most));
-          return size;
-        });
-      shrink([](Parts& of, size_t most) {
-        const size_t size = of.rest.size();
-        if (size > most) of.rest.assign(most, '\0');
-        return size;
-      });
-      shrink([](Parts& of, size_t most) -> size_t {
-        if (!of.header) return 0;
-        const size_t there = of.fragments.size(), missing = of.header->fragments - there;
-        of.header->fragments = static_cast<uint16_t>(there + std::min(missing, most));
-        return missing;
-      });
-      shrink([](Parts& of, size_t most) -> size_t {  // patches after the first
-        if (of.patched.empty()) return 0;
-        const size_t more = of.patched.size() - 1;
-        of.patched.resize(1 + std::min(more, most));
-        of.patch->patches.resize(of.patched.size());
-        return more;
-      });
+        shrink(
+            [k](const Parts& of) { return k < of.fragments.size() ? of.fragments[k].size() : 0; },
+            [k](Parts& of, size_t size) { of.fragments[k].resize(size); });
+      shrink([](const Parts& of) { return of.rest.size(); },
+             [](Parts& of, size_t size) { of.rest.assign(size, '\0'); });
       shrink(
-          [](Parts& of, size_t most) -> size_t {  // patches stay after the size of a first packet
-            if (of.patched.empty() || of.patch->patches[0].offset < 2) return 0;
-            uint64_t& offset = of.patch->patches[0].offset;
-            return std::exchange(offset, 2 + std::min(offset - 2, most)) - 2;
+          [](const Parts& of) {
+            return of.header ? of.header->fragments - of.fragments.size() : 0;
+          },
+          [](Parts& of, size_t missing) {
+            of.header->fragments = static_cast<uint16_t>(of.fragments.size() + missing);
           });
-      shrink([](Parts& of, size_t most) -> size_t {
-        auto* const read = std::get_if<ReadPass>(&of.op.body);
-        if (read == nullptr || !read->max_packets) return 0;
-        return std::exchange(*read->max_packets, std::min(*read->max_packets, most));
-      });
+      shrink([](const Parts& of) { return of.patched.empty() ? 0 : of.patched.size() - 1; },
+             [](Parts& of, size_t more) {
+               of.patched.resize(1 + more);
+               of.patch->patches.resize(1 + more);
+             });
+      // Patches stay after the size of a first packet.
+      shrink(
+          [](const Parts& of) {
+            return of.patched.empty() ? 0 : std::max<uint64_t>(of.patch->patches[0].offset, 2) - 2;
+          },
+          [](Parts& of, size_t offset) { of.patch->patches[0].offset = offset + 2; });
+      shrink(
+          [](const Parts& of) {
+            const auto* const read = std::get_if<ReadPass>(&of.op.body);
+            return read == nullptr ? 0 : read->max_packets.value_or(0);
+          },
+          [](Parts& of, size_t limit) { std::get<ReadPass>(of.op.body).max_packets = limit; });
     }
     return changed;
   }
@@ -458,23 +468,21 @@ class Minimizer {
   /// Takes chunks away whose space the commit before or after them can take, as a larger packet.
   bool MergeChunks() {
     bool changed = false;
-    for (size_t i = records_.size(); i-- > 0 && !IsOver();) {
-      const Parts merged = records_[i]->parts;
+    for (size_t i = ops_.size(); i-- > 0 && !IsOver();) {
+      const Parts merged = TakeApart(ops_[i]);
       for (const size_t to : {i - 1, i + 1}) {
-        if (!merged.header || to >= records_.size()) continue;
-        Parts larger = records_[to]->parts;
-        // The packets of a chunk that other records are of stay where they are in it.
-        if (!larger.header || std::ranges::count(Names(), *larger.name()) > 1) continue;
+        Parts larger = to < ops_.size() && !IsPartOfChunk(ops_[to]) ? TakeApart(ops_[to]) : Parts();
+        if (!merged.header || !larger.header) continue;
         size_t bytes = OuterSize(static_cast<uint32_t>(merged.Payload().size()));
         if (larger.fragments.empty()) larger.fragments.resize(larger.header->fragments = 1);
         std::string& packet = *std::ranges::max_element(larger.fragments, {}, &std::string::size);
         if (!packet.empty()) bytes += SizeInPayload(packet.size());
         packet.resize(SizeWithin(bytes));
         if (packet.size() > kMostPacketBytes) continue;
-        Records records = records_;
-        records[to] = RecordOf(larger);
-        EraseRange(records, i, i + 1);
-        if (!Try(std::move(records))) continue;
+        Ops ops = ops_;
+        ops[to] = PutTogether(larger);
+        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
+        if (!Try(std::move(ops))) continue;
         changed = true;
         break;
       }
@@ -485,8 +493,8 @@ class Minimizer {
   /// The chunks of all commits and patches, in order.
   std::vector<ChunkName> Names() const {
     std::vector<ChunkName> names;
-    for (const auto& record : records_)
-      if (const auto name = record->parts.name()) names.push_back(*name);
+    for (const StoredOp& op : ops_)
+      if (const auto name = TakeApart(op).name()) names.push_back(*name);
     return names;
   }
 
@@ -523,16 +531,16 @@ class Minimizer {
     return false;
   }
 
-  Records records_;
+  Ops ops_;
   const ShowsDifference shows_;
   const std::function<bool()> stop_;
 };
 
 }  // namespace
 
-std::vector<StoredOp> Minimize(const std::vector<StoredOp>& ops, ShowsDifference shows,
+std::vector<StoredOp> Minimize(std::vector<StoredOp> ops, ShowsDifference shows,
                                std::function<bool()> stop) {
-  return Minimizer(ops, std::move(shows), std::move(stop)).Run();
+  return Minimizer(std::move(ops), std::move(shows), std::move(stop)).Run();
 }
 
 }  // namespace ringscope

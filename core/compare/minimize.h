@@ -17,7 +17,7 @@ using ShowsDifference = std::function<bool(const std::vector<StoredOp>&)>;
 /// apart first. Deterministic, unless it is stopped.
 /// @param ops shows the difference
 /// @param stop asked between tries; true ends early. May be empty
-std::vector<StoredOp> Minimize(const std::vector<StoredOp>& ops, ShowsDifference shows,
+std::vector<StoredOp> Minimize(std::vector<StoredOp> ops, ShowsDifference shows,
                                std::function<bool()> stop = {});
 
 }  // namespace ringscope

@@ -1,6 +1,7 @@
 // What each data source of the config delivered, and why nothing came of one.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
