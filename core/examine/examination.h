@@ -1,24 +1,12 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_
 #define RINGSCOPE_CORE_EXAMINE_EXAMINATION_H_
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "core/base/sentence.h"
 #include "core/examine/needed_names.h"
 #include "core/examine/remedies.h"
 #include "core/examine/replayed_packets.h"
 #include "core/findings/finding.h"
-#include "core/gaps/gap_report.h"
-#include "core/perfetto/trace_config_facts.h"
-#include "core/session/replay_outcome.h"
-#include "core/session/session_notes.h"
-#include "core/trace/stage_account.h"
-#include "core/trace/trace_facts.h"
 
 namespace ringscope {
 

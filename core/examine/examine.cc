@@ -1,13 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
 #include <set>
-#include <utility>
 
-#include "core/base/lookup.h"
-#include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/examine/log_losses.h"
 #include "core/examine/loss_words.h"
 #include "core/findings/examiner.h"

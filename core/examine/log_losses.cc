@@ -1,13 +1,5 @@
 #include "core/examine/log_losses.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <span>
-
-#include "core/base/lookup.h"
-#include "core/base/text.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {

@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_LOG_LOSSES_H_
 #define RINGSCOPE_CORE_EXAMINE_LOG_LOSSES_H_
 
-#include <string_view>
-
 #include "core/examine/examination.h"
 
 namespace ringscope {

@@ -1,9 +1,5 @@
 #include "core/examine/needed_names.h"
 
-#include <algorithm>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

@@ -1,15 +1,7 @@
 #include "core/examine/remedies.h"
 
-#include <fmt/format.h>
-
-#include <bit>
-#include <map>
 #include <set>
-#include <utility>
 
-#include "core/base/lookup.h"
-#include "core/base/text.h"
-#include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
 
 namespace ringscope {

@@ -1,13 +1,8 @@
 // Losses in the buffers, by their statistics and by their packets.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
 #include <set>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 

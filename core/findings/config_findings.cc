@@ -1,13 +1,8 @@
 // A trace config that cannot work, or works badly. Where there is a trace, what it shows decides.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
 #include <set>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 

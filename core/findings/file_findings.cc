@@ -1,12 +1,7 @@
 // The file itself: is it whole, and what is in it.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <set>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 

@@ -1,10 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <tuple>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"

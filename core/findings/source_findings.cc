@@ -1,13 +1,10 @@
 // What each data source of the config delivered, and why nothing came of one.
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/findings/examiner.h"
 #include "core/perfetto/fields.h"

@@ -1,11 +1,5 @@
 #include "core/gaps/gap_analysis.h"
 
-#include <algorithm>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-#include "core/trace/ftrace_counters.h"
-
 namespace ringscope {
 
 void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,

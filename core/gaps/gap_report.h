@@ -1,17 +1,8 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/enum_names.h"
-#include "core/base/lookup.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/ledger/ledger.h"
 #include "core/log/record_filter.h"

@@ -1,6 +1,5 @@
 #include "core/gaps/shared_memory_use.h"
 
-#include <algorithm>
 #include <set>
 
 namespace ringscope::smb {

@@ -1,20 +1,12 @@
 #ifndef RINGSCOPE_CORE_GAPS_SHARED_MEMORY_USE_H_
 #define RINGSCOPE_CORE_GAPS_SHARED_MEMORY_USE_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
-#include <utility>
 
-#include "core/base/enum_names.h"
-#include "core/base/ids.h"
 #include "core/base/log_moment.h"
-#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/memory_picture.h"
 

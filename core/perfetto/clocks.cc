@@ -1,7 +1,6 @@
 #include "core/perfetto/clocks.h"
 
 #include "core/base/lookup.h"
-#include "core/base/wire.h"
 
 namespace ringscope {
 

@@ -1,13 +1,9 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
 #define RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
-#include "core/base/ids.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

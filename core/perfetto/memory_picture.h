@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
 #define RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/base/enum_names.h"

@@ -1,13 +1,8 @@
 #include "core/perfetto/trace_config_facts.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <bit>
 
 #include "core/base/lookup.h"
-#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
