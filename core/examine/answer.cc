@@ -1,6 +1,6 @@
 #include <cctype>
 
-#include "core/examine/log_losses.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 #include "core/session/read_policy.h"
 

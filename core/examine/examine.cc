@@ -1,6 +1,6 @@
 #include <set>
 
-#include "core/examine/log_losses.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 #include "core/findings/examiner.h"
 #include "core/session/read_policy.h"
@@ -78,7 +78,6 @@ bool IsRecordedOtherwise(const ConfigChange& change, const ReadsUsed& reads) {
   });
 }
 
-/// Finds what the replay shows packet by packet.
 std::vector<Finding> FindLosses(const Examination& examination, const LogLosses& losses) {
   const LogEvidence& log = *examination.log;
   Examiner examiner(*examination.trace);

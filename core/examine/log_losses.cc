@@ -1,5 +1,4 @@
-#include "core/examine/log_losses.h"
-
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {
@@ -7,7 +6,6 @@ namespace {
 
 constexpr size_t kNamed = 2;  // sequences and sources
 
-/// Words the losses of one session.
 class LossWriter {
  public:
   explicit LossWriter(const Examination& examination)

@@ -381,7 +381,6 @@ class RemedyTrials {
     remedy.reach_ns = recommended->reach_ns;
   }
 
-  /// Says why its changes are made.
   static void SetReason(Remedy& remedy) {
     const std::string reason =
         !remedy.outcome

@@ -232,7 +232,6 @@ void ExamineSourceNames(Examiner& examiner) {
   }
 }
 
-/// Configs that record nothing, or whose ftrace does.
 void ExamineNothing(Examiner& examiner) {
   const auto& sources = examiner.config.sources;
   if (sources.empty() && examiner.facts.data_packets == 0)
@@ -558,7 +557,6 @@ void ExamineSharedMemory(Examiner& examiner, size_t index) {
          std::move(changes));
 }
 
-/// Settings of the file and its flushes.
 void ExamineFileSettings(Examiner& examiner) {
   constexpr uint64_t kShortestMs = 100, kFlushMs = 5000;
   const TraceConfigFacts& config = examiner.config;

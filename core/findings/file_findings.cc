@@ -88,7 +88,6 @@ void AddCutOff(Examiner& examiner) {
                                    : "The service's statistics, which come last, are missing."});
 }
 
-/// Packets after the statistics with which the service ends a file.
 void AddAfterStats(Examiner& examiner, uint64_t packets) {
   const TraceFacts& facts = examiner.facts;
   examiner.Add(

@@ -456,10 +456,8 @@ class LossTimeline {
  private:
   /// Makes intervals twice as long.
   void Widen() {
-    for (size_t i = 0; i < intervals_.size(); ++i) {
-      const TimelineInterval interval = std::exchange(intervals_[i], {});
-      intervals_[i / 2] += interval;
-    }
+    for (size_t i = 0; i < intervals_.size(); ++i)
+      intervals_[i / 2] += std::exchange(intervals_[i], {});
     intervals_.resize((intervals_.size() + 1) / 2);
     interval_ns_ *= 2;
   }

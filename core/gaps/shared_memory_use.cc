@@ -99,10 +99,7 @@ void MemoryLooks::Add(const Op& op) {
 }
 
 void MemoryLooks::End(ProducerId producer) {
-  const auto memory = live_.find(producer);
-  if (memory == live_.end()) return;
-  pages_ -= memory->second.pages();
-  live_.erase(memory);
+  if (const auto memory = live_.extract(producer)) pages_ -= memory.mapped().pages();
 }
 
 }  // namespace ringscope::smb

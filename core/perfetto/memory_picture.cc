@@ -55,7 +55,6 @@ void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::s
   }
 }
 
-/// Reads the numbers of a record.
 class Numbers {
  public:
   explicit Numbers(Bytes bytes) : rest_(bytes) {}
@@ -102,7 +101,7 @@ ChunkCounts MemoryPicture::Count() const {
   ChunkCounts counts;
   for (const Page& page : pages_) {
     const PageBitmap bitmap = page.bitmap();
-    if (bitmap.is_undivided()) {
+    if (page.bits == 0) {  // not divided: a writer may divide it
       ++counts.free;
       continue;
     }
