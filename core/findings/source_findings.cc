@@ -464,7 +464,9 @@ struct HeapReport {
 };
 constexpr HeapReport kHeapReports[] = {
     {"heapprofd_buffer_overran"_stat, Harm::kDataLoss,
-     "ends early: the buffer between the process and heapprofd was full."},
+     "ends early: the buffer between the process and heapprofd was full.",
+     "A larger shmem_size_bytes, a larger sampling_interval_bytes, or block_client: true, which "
+     "stops the process instead."},
     {"heapprofd_buffer_corrupted"_stat, Harm::kError, "has a corrupted buffer."},
     {"heapprofd_rejected_concurrent"_stat, Harm::kError,
      "was refused: another session profiled the process at the same time.",
@@ -487,12 +489,9 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
             WhereOf(dumps, "pid"), report.text),
         {.harm = report.harm, .proof = kProof, .remedy = report.remedy, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
-    if (report.stat != "heapprofd_buffer_overran"_stat) continue;
-    finding.remedy =
-        "A larger shmem_size_bytes, a larger sampling_interval_bytes, or block_client: true, which "
-        "stops the process instead.";
-    AddTwice(examiner, finding, "android.heapprofd", "heapprofd_config.shmem_size_bytes",
-             &ConfiguredSource::heap_shm_bytes, "holds more until heapprofd reads it");
+    if (report.stat == "heapprofd_buffer_overran"_stat)
+      AddTwice(examiner, finding, "android.heapprofd", "heapprofd_config.shmem_size_bytes",
+               &ConfiguredSource::heap_shm_bytes, "holds more until heapprofd reads it");
   }
   const IndexSum errors = SumOf(machine, "heapprofd_client_error"_stat);
   if (errors.sum > 0 && !examiner.HasFound("heap.profile"))
