@@ -50,10 +50,8 @@ class Examiner : public Problems {
       is_remote_ = true;
       examine(remote);
       is_remote_ = false;
-      for (size_t i = first; i < findings.size(); ++i) {
-        Sentence& where = findings[i].where;
-        where = Say("machine {}{}{}", machine, where.empty() ? "" : ": ", where);
-      }
+      for (Finding& found : std::span(findings).subspan(first))
+        found.where = Say("machine {}{}{}", machine, found.where.empty() ? "" : ": ", found.where);
     }
   }
 

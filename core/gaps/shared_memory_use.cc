@@ -43,8 +43,7 @@ bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> t
         writers.insert(holder.writer);
       if (bitmap.StateOf(index) != ChunkState::kComplete) continue;
       // A chunk that the first look shows complete may have been so for any time.
-      Complete chunk{
-          .holder = holder, .since_ns = seen_ ? time_ns : std::nullopt, .committed_ns = {}};
+      Complete chunk{.holder = holder, .since_ns = seen_ ? time_ns : std::nullopt};
       const Complete* const before = FindIn(complete_, {number, index});
       if (before != nullptr && before->holder == holder) chunk = *before;
       complete.emplace(ChunkSlot(number, index), chunk);

@@ -55,7 +55,7 @@ class MemoryFollower {
     ChunkHolder holder;
     std::optional<uint64_t> since_ns;  // the look that first showed it, if one before did not
     bool committed = false;            // a commit has named it
-    std::optional<uint64_t> committed_ns;
+    std::optional<uint64_t> committed_ns = {};
   };
 
   const size_t pages_;
