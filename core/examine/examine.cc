@@ -1,5 +1,3 @@
-#include <set>
-
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 #include "core/findings/examiner.h"

@@ -1,7 +1,5 @@
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

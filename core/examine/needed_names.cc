@@ -1,7 +1,5 @@
 #include "core/examine/needed_names.h"
 
-#include "core/perfetto/packet_facts.h"
-
 namespace ringscope {
 namespace {
 

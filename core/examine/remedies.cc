@@ -1,7 +1,5 @@
 #include "core/examine/remedies.h"
 
-#include <set>
-
 #include "core/sweep/smallest_size.h"
 
 namespace ringscope {

@@ -1,7 +1,6 @@
 // Losses in the buffers, by their statistics and by their packets.
 
 #include <bit>
-#include <set>
 
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"

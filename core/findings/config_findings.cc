@@ -1,7 +1,6 @@
 // A trace config that cannot work, or works badly. Where there is a trace, what it shows decides.
 
 #include <bit>
-#include <set>
 
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"

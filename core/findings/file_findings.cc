@@ -1,7 +1,5 @@
 // The file itself: is it whole, and what is in it.
 
-#include <set>
-
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 

@@ -1,8 +1,6 @@
 #include <tuple>
 
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/trace/packet_view.h"
 
 // Packets of sequences that cannot be used, and sequences that are lost.

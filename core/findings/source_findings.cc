@@ -2,12 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <set>
 #include <tuple>
 
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/trace/packet_view.h"
 
 namespace ringscope {

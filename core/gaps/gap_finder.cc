@@ -1,7 +1,5 @@
 #include "core/gaps/gap_finder.h"
 
-#include "core/perfetto/data_loss.h"
-
 namespace ringscope::gaps {
 namespace {
 

@@ -36,7 +36,6 @@
 
 #include "core/base/interval_set.h"
 #include "core/gaps/gap_report.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 
 namespace ringscope::gaps {

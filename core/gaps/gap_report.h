@@ -8,7 +8,6 @@
 #include "core/log/record_filter.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session_notes.h"
-#include "core/trace/ftrace_counters.h"
 #include "core/trace/stage_account.h"
 #include "core/trace/trace_facts.h"
 
