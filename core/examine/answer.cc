@@ -1,12 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <utility>
 
-#include "core/base/lookup.h"
-#include "core/base/text.h"
-#include "core/examine/log_losses.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 #include "core/session/read_policy.h"
 

@@ -1,14 +1,4 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <set>
-#include <utility>
-
-#include "core/base/lookup.h"
-#include "core/base/text.h"
-#include "core/base/wire.h"
-#include "core/examine/log_losses.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 #include "core/findings/examiner.h"
 #include "core/session/read_policy.h"
@@ -86,7 +76,6 @@ bool IsRecordedOtherwise(const ConfigChange& change, const ReadsUsed& reads) {
   });
 }
 
-/// Finds what the replay shows packet by packet.
 std::vector<Finding> FindLosses(const Examination& examination, const LogLosses& losses) {
   const LogEvidence& log = *examination.log;
   Examiner examiner(*examination.trace);

@@ -1,14 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <utility>
-
-#include "core/base/text.h"
 #include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

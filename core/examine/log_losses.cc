@@ -1,13 +1,4 @@
-#include "core/examine/log_losses.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <span>
-
-#include "core/base/lookup.h"
-#include "core/base/text.h"
+#include "core/examine/examination.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {
@@ -15,7 +6,6 @@ namespace {
 
 constexpr size_t kNamed = 2;  // sequences and sources
 
-/// Words the losses of one session.
 class LossWriter {
  public:
   explicit LossWriter(const Examination& examination)

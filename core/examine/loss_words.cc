@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "core/base/text.h"
 #include "core/perfetto/data_loss.h"
 

@@ -1,15 +1,9 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_LOSS_WORDS_H_
 #define RINGSCOPE_CORE_EXAMINE_LOSS_WORDS_H_
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/log_moment.h"
 #include "core/gaps/gap_report.h"
 #include "core/log/verdict.h"
 #include "core/session/replay_outcome.h"
-#include "core/session/session_notes.h"
 
 namespace ringscope {
 

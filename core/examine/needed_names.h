@@ -1,11 +1,7 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_NEEDED_NAMES_H_
 #define RINGSCOPE_CORE_EXAMINE_NEEDED_NAMES_H_
 
-#include <cstdint>
-#include <map>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/ledger/ledger.h"
 

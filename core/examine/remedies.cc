@@ -1,15 +1,5 @@
 #include "core/examine/remedies.h"
 
-#include <fmt/format.h>
-
-#include <bit>
-#include <map>
-#include <set>
-#include <utility>
-
-#include "core/base/lookup.h"
-#include "core/base/text.h"
-#include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
 
 namespace ringscope {
@@ -25,7 +15,6 @@ void VisitGaps(const BufferGaps& buffer, Visit visit) {
     for (const Gap& gap : sequence.gaps) visit(gap);
 }
 
-/// Finds the candidates of one session.
 class RemedyFinder {
  public:
   RemedyFinder(const RemedyFacts& facts, std::optional<uint64_t> keep_ns)
@@ -252,7 +241,6 @@ class RemedyFinder {
          fmt::format("{} {} not committed in time", Count(packets, "packet"), Was(packets)), true}};
   }
 
-  /// What a producer's shared memory lacked.
   struct MemoryNeed {
     uint64_t places = 0;
     uint64_t bytes = 0;   // the most that it had to hold at once
@@ -349,10 +337,9 @@ RemedyList FindRemedies(const RemedyFacts& facts, std::optional<uint64_t> keep_n
 }
 
 const Remedy* FindSizeRemedy(const std::vector<Remedy>& remedies, BufferId buffer) {
-  const auto found = std::ranges::find_if(remedies, [&](const Remedy& remedy) {
-    return remedy.As<SizeRemedy>() && remedy.buffer == buffer;
-  });
-  return found == remedies.end() ? nullptr : &*found;
+  for (const Remedy& remedy : remedies)
+    if (remedy.As<SizeRemedy>() && remedy.buffer == buffer) return &remedy;
+  return nullptr;
 }
 
 }  // namespace ringscope

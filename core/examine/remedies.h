@@ -1,19 +1,9 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_REMEDIES_H_
 #define RINGSCOPE_CORE_EXAMINE_REMEDIES_H_
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "core/base/sentence.h"
 #include "core/gaps/gap_report.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/session/replay_outcome.h"
-#include "core/session/session_notes.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {

@@ -1,12 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <utility>
 
-#include "core/base/lookup.h"
-#include "core/base/result.h"
-#include "core/base/text.h"
 #include "core/examine/loss_words.h"
 #include "core/examine/remedies.h"
 

@@ -1,13 +1,4 @@
-#include <fmt/format.h>
-
-#include <map>
-#include <tuple>
-#include <utility>
-
-#include "core/base/lookup.h"
-#include "core/base/text.h"
 #include "core/examine/remedies.h"
-#include "core/perfetto/chunk.h"
 #include "core/sweep/smallest_size.h"
 
 namespace ringscope {
@@ -390,7 +381,6 @@ class RemedyTrials {
     remedy.reach_ns = recommended->reach_ns;
   }
 
-  /// Says why its changes are made.
   static void SetReason(Remedy& remedy) {
     const std::string reason =
         !remedy.outcome

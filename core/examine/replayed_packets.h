@@ -1,17 +1,9 @@
 #ifndef RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 #define RINGSCOPE_CORE_EXAMINE_REPLAYED_PACKETS_H_
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/sequence_map.h"
 #include "core/gaps/gap_report.h"
-#include "core/ledger/ledger.h"
 #include "core/ledger/packet_values.h"
 #include "core/reads/ready_times.h"
-#include "core/session/replay_listener.h"
 
 namespace ringscope {
 

@@ -1,13 +1,7 @@
 // Losses in the buffers, by their statistics and by their packets.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <set>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 
@@ -185,8 +179,7 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
   std::string_view producer;
   bool has_ftrace = false;
   // V1 buffers and older services do not mark the cause.
-  const bool has_marks = std::ranges::any_of(
-      examiner.facts.sequences, [](const TraceSequence& one) { return FullMemoryOf(one) > 0; });
+  const bool has_marks = std::ranges::any_of(examiner.facts.sequences, FullMemoryOf);
   for (const TraceSequence& sequence : examiner.facts.sequences) {
     const std::string source = SourceOf(sequence, examiner.config);
     const KnownSource* const known = FindKnownSource(source);
@@ -224,7 +217,6 @@ bool AddSharedMemory(const Examiner& examiner, Finding& finding) {
 
 uint64_t PlacesOf(const TraceSequence* sequence) { return sequence->losses.sequence_packet_loss; }
 
-/// What is missing from the sequences of a buffer.
 struct BufferLosses {
   LossCounts losses;
   std::vector<const TraceSequence*> sequences;
@@ -329,6 +321,7 @@ bool ReportsLoss(const TraceFacts& facts) {
 }
 
 void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats) {
+  const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
   const auto add = [&](const char* rule, const char* counter, uint64_t count, Sentence what) {
     return &examiner.Add(
         rule, std::move(what),
@@ -345,7 +338,6 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
     finding->cause =
         "The chunk was not, or no longer, in the buffer, or the bytes to be patched are outside of "
         "it: the counter does not distinguish these.";
-    const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
     constexpr uint64_t kFewOf = 10'000;
     if (!IsDiscarding(examiner, index) && failed * kFewOf <= stats.patches_succeeded) {
       // A producer that was still writing when its data sources were stopped.
@@ -371,7 +363,6 @@ void ExamineCounters(Examiner& examiner, size_t index, const BufferStats& stats)
         add("buffer.abi_violations", "abi_violations", violations,
             Say("Data that broke the rules of the shared memory was refused {}.",
                 Number("abi_violations", violations, "time")));
-    const ReplayedBuffer* const replayed = ReplayedOf(examiner, index);
     if (replayed != nullptr && !replayed->lost_violations) {
       finding->harm = Harm::kInfo;
       finding->what = Say("{} {} re-committed against the rules; no packet was lost.",

@@ -1,13 +1,7 @@
 // A trace config that cannot work, or works badly. Where there is a trace, what it shows decides.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <set>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 
@@ -237,7 +231,6 @@ void ExamineSourceNames(Examiner& examiner) {
   }
 }
 
-/// Configs that record nothing, or whose ftrace does.
 void ExamineNothing(Examiner& examiner) {
   const auto& sources = examiner.config.sources;
   if (sources.empty() && examiner.facts.data_packets == 0)
@@ -323,8 +316,7 @@ void ExamineRings(Examiner& examiner) {
                                         "linux.perf"};
   const TraceConfigFacts& config = examiner.config;
   if (!examiner.facts.buffers.empty()) return;
-  const uint64_t duration_ns =
-      std::min(config.duration_ms.value_or(0), uint64_t{1} << 40) * kMsInNs;
+  const uint64_t duration_ns = ConfigNs(config.duration_ms.value_or(0));
   uint64_t period_ns = config.PeriodNs();
   if (duration_ns > 0) period_ns = std::min(period_ns, duration_ns);
   for (size_t i = 0; i < config.buffers.size(); ++i) {
@@ -371,11 +363,6 @@ void ExamineRings(Examiner& examiner) {
 
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
 
-/// A time of a config; longer ones than can be counted in ns are cut.
-Sentence Milliseconds(const char* name, uint64_t ms) {
-  return Time(name, std::min(ms, uint64_t{1} << 40) * kMsInNs);
-}
-
 /// @param reason goes after a colon
 void Refuse(Examiner& examiner, const Sentence& reason, Sentence remedy,
             std::vector<ConfigChange> changes = {}) {
@@ -407,7 +394,7 @@ void ExamineTimes(Examiner& examiner) {
   const uint64_t duration_ms = config.duration_ms.value_or(0);
   if (duration_ms > longest_ms)
     Refuse(examiner,
-           Say("duration_ms is {}: the longest is {}.", Milliseconds("duration_ns", duration_ms),
+           Say("duration_ms is {}: the longest is {}.", Time("duration_ns", ConfigNs(duration_ms)),
                longest),
            Say("duration_ms: {}", longest_ms),
            {{"duration_ms", std::to_string(longest_ms), "is the longest session"}});
@@ -424,7 +411,7 @@ void ExamineTimes(Examiner& examiner) {
            config.trigger_timeout_ms == 0
                ? Sentence("trigger_timeout_ms is not set.")
                : Say("trigger_timeout_ms is {}: the longest is {}.",
-                     Milliseconds("trigger_timeout_ns", config.trigger_timeout_ms), longest),
+                     Time("trigger_timeout_ns", ConfigNs(config.trigger_timeout_ms)), longest),
            Say("trigger_timeout_ms of 1 to {}", longest_ms),
            {{"trigger_config.trigger_timeout_ms",
              std::to_string(config.trigger_timeout_ms == 0 ? kDayMs : longest_ms),
@@ -563,7 +550,6 @@ void ExamineSharedMemory(Examiner& examiner, size_t index) {
          std::move(changes));
 }
 
-/// Settings of the file and its flushes.
 void ExamineFileSettings(Examiner& examiner) {
   constexpr uint64_t kShortestMs = 100, kFlushMs = 5000;
   const TraceConfigFacts& config = examiner.config;
@@ -588,7 +574,7 @@ void ExamineFileSettings(Examiner& examiner) {
       examiner,
       Say("flush_period_ms has no effect in a session that is written into a file: since v54 the "
           "service flushes by itself, every {}.",
-          Milliseconds("flushes_every_ns", flushes_ms)));
+          Time("flushes_every_ns", ConfigNs(flushes_ms))));
   if (flushes_ms <= flush_ms || examiner.facts.all.packets > 0) {
     finding.harm = Harm::kInfo;
     return;

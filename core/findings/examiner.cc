@@ -1,11 +1,5 @@
 #include "core/findings/examiner.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 
 namespace ringscope {

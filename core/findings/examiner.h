@@ -8,6 +8,8 @@ namespace ringscope {
 
 inline constexpr uint64_t kKiB = 1024;  // bytes, the unit of size_kb
 inline constexpr uint64_t kMsInNs = 1'000'000;
+/// Returns a time of a config in ns; one that is longer than can be counted is cut.
+inline uint64_t ConfigNs(uint64_t ms) { return std::min(ms, uint64_t{1} << 40) * kMsInNs; }
 
 /// Input of the examinations below, and their findings so far.
 class Examiner : public Problems {
@@ -48,10 +50,8 @@ class Examiner : public Problems {
       is_remote_ = true;
       examine(remote);
       is_remote_ = false;
-      for (size_t i = first; i < findings.size(); ++i) {
-        Sentence& where = findings[i].where;
-        where = Say("machine {}{}{}", machine, where.empty() ? "" : ": ", where);
-      }
+      for (Finding& found : std::span(findings).subspan(first))
+        found.where = Say("machine {}{}{}", machine, found.where.empty() ? "" : ": ", found.where);
     }
   }
 

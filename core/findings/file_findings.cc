@@ -1,12 +1,5 @@
 // The file itself: is it whole, and what is in it.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-#include <utility>
-
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
 #include "core/trace/packet_view.h"
 
@@ -26,12 +19,6 @@ bool IsFull(const Examiner& examiner) {
          facts.file_bytes <= largest && facts.file_bytes + packet >= largest;
 }
 
-/// The length of the session that the config asks for, ns; 0: none.
-uint64_t WantedLengthOf(const Examiner& examiner) {
-  constexpr uint64_t kMostMs = uint64_t{1} << 40;
-  return std::min(examiner.config.duration_ms.value_or(0), kMostMs) * kMsInNs;
-}
-
 /// Returns how long after the last event the session ended, by the service's events, which come
 /// before those of a ring that is read once; 0: the events reach the end, or it is not known.
 int64_t MissingEndOf(const TraceFacts& facts) {
@@ -41,7 +28,7 @@ int64_t MissingEndOf(const TraceFacts& facts) {
 
 void AddFull(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  uint64_t wanted = WantedLengthOf(examiner);
+  uint64_t wanted = ConfigNs(examiner.config.duration_ms.value_or(0));
   if (wanted == 0 && examiner.session)  // as the service's events show it
     wanted = static_cast<uint64_t>(examiner.session->length_ns());
   const int64_t held_ns =
@@ -93,7 +80,6 @@ void AddCutOff(Examiner& examiner) {
                                    : "The service's statistics, which come last, are missing."});
 }
 
-/// Packets after the statistics with which the service ends a file.
 void AddAfterStats(Examiner& examiner, uint64_t packets) {
   const TraceFacts& facts = examiner.facts;
   examiner.Add(
@@ -124,7 +110,7 @@ bool HasSource(const Examiner& examiner, std::initializer_list<std::string_view>
 /// A session that ended before the time that its config asks for.
 void ExamineLength(Examiner& examiner) {
   const TraceFacts& facts = examiner.facts;
-  const auto wanted_ns = static_cast<int64_t>(WantedLengthOf(examiner));
+  const auto wanted_ns = static_cast<int64_t>(ConfigNs(examiner.config.duration_ms.value_or(0)));
   const bool is_full = std::ranges::any_of(
       facts.buffers, [](const TraceBuffer& buffer) { return buffer.stats.chunks_discarded > 0; });
   if (wanted_ns == 0 || !examiner.session || !facts.all.span || examiner.is_of_log() || is_full)

@@ -1,13 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <tuple>
-#include <utility>
 
-#include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/trace/packet_view.h"
 
 // Packets of sequences that cannot be used, and sequences that are lost.

@@ -1,20 +1,6 @@
 #ifndef RINGSCOPE_CORE_FINDINGS_FINDING_H_
 #define RINGSCOPE_CORE_FINDINGS_FINDING_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "core/base/enum_names.h"
-#include "core/base/ids.h"
-#include "core/base/sentence.h"
-#include "core/perfetto/chunk.h"
 #include "core/perfetto/trace_config_facts.h"
 #include "core/trace/stage_account.h"
 #include "core/trace/stat_rows.h"

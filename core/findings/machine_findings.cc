@@ -1,15 +1,9 @@
 // Losses of each machine: by the kernel before the probes read its events, and by the clocks and
 // the sorter of trace processor.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <utility>
 
-#include "core/base/text.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {

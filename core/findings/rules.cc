@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <string_view>
-
 #include "core/findings/finding.h"
 
 namespace ringscope {

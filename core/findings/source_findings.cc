@@ -1,23 +1,15 @@
 // What each data source of the config delivered, and why nothing came of one.
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <set>
 #include <tuple>
-#include <utility>
 
-#include "core/base/text.h"
-#include "core/base/wire.h"
 #include "core/findings/examiner.h"
-#include "core/perfetto/fields.h"
 #include "core/trace/packet_view.h"
 
 namespace ringscope {
 namespace {
 
-/// The fields of the data source's own config.
 Bytes OwnConfigOf(const ConfiguredSource& source, uint32_t field) {
   return wire::BytesIn(wire::AsBytes(source.own), field);
 }
@@ -73,7 +65,6 @@ class SourceAccounts {
   /// Why nothing came of a data source: its state, what the trace proves, and what to do about it.
   using Reason = std::tuple<SourceState, Sentence, Sentence>;
 
-  /// Adds the packets of the data source's sequences.
   void Add(const ConfiguredSource& source, SourceAccount& account) {
     const bool is_only =
         std::ranges::count(config_.sources, source.name, &ConfiguredSource::name) == 1;
@@ -126,12 +117,11 @@ class SourceAccounts {
                         : "Add to the data source's config what to record.");
     if (source.name == kFtraceSource)
       if (std::optional<Reason> reason = ExplainFtrace(account)) return *std::move(reason);
-    if (facts_.stats_packets > 0 && service.producers_connected == 0)
+    const bool has_producers = service.producers_connected > 0;
+    if (facts_.stats_packets > 0 && (!has_producers || service.data_sources_registered == 0))
       return Reason(SourceState::kNotRegistered,
-                    "No producer was connected to the service at the end.", ProducerText(known));
-    if (facts_.stats_packets > 0 && service.data_sources_registered == 0)
-      return Reason(SourceState::kNotRegistered,
-                    "No data source was registered with the service at the end.",
+                    has_producers ? "No data source was registered with the service at the end."
+                                  : "No producer was connected to the service at the end.",
                     ProducerText(known));
     if (is_slow)
       return Reason(SourceState::kNotStarted,
@@ -211,12 +201,10 @@ class SourceAccounts {
   /// Returns true if a sequence without events describes tracks.
   /// @param buffer of the data source
   bool HasTrackDescriptors(std::optional<uint32_t> buffer) const {
-    return std::ranges::any_of(sequences_, [&](const TraceSequence* sequence) {
-      return sequence->is_of_producer() && (!sequence->buffer || sequence->buffer == buffer) &&
-             !Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackEvent},
-                       &ContentAmount::content) &&
-             Contains(sequence->contents, uint32_t{proto::TracePacket::kTrackDescriptor},
-                      &ContentAmount::content);
+    return std::ranges::any_of(sequences_, [&](const TraceSequence* one) {
+      return one->is_of_producer() && (!one->buffer || one->buffer == buffer) &&
+             !Contains(one->contents, proto::TracePacket::kTrackEvent, &ContentAmount::content) &&
+             Contains(one->contents, proto::TracePacket::kTrackDescriptor, &ContentAmount::content);
     });
   }
 
@@ -277,22 +265,17 @@ void ExamineSilentSources(Examiner& examiner) {
 
 /// Returns true if the pattern of a config enables the category; '*' stands for any characters.
 bool Enables(std::string_view pattern, std::string_view category) {
-  size_t at = 0, in_category = 0, resume = 0;
-  std::optional<size_t> star;  // the last that was passed: it takes what is before `resume`
-  while (in_category < category.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      resume = in_category;
-    } else if (at < pattern.size() && pattern[at] == category[in_category]) {
-      ++at, ++in_category;
-    } else if (star) {
-      at = *star + 1;
-      in_category = ++resume;
-    } else {
-      return false;
-    }
+  size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == category;
+  if (!category.starts_with(pattern.substr(0, star))) return false;
+  for (size_t at = 0;;) {
+    category.remove_prefix(at + star);
+    pattern.remove_prefix(star + 1);
+    star = pattern.find('*');
+    if (star == pattern.npos) return category.ends_with(pattern);
+    at = category.find(pattern.substr(0, star));
+    if (at == category.npos) return false;
   }
-  return pattern.find_first_not_of('*', at) == pattern.npos;
 }
 
 /// Returns true if the pattern enables a category of the group: "a,b".
@@ -478,7 +461,9 @@ struct HeapReport {
 };
 constexpr HeapReport kHeapReports[] = {
     {"heapprofd_buffer_overran"_stat, Harm::kDataLoss,
-     "ends early: the buffer between the process and heapprofd was full."},
+     "ends early: the buffer between the process and heapprofd was full.",
+     "A larger shmem_size_bytes, a larger sampling_interval_bytes, or block_client: true, which "
+     "stops the process instead."},
     {"heapprofd_buffer_corrupted"_stat, Harm::kError, "has a corrupted buffer."},
     {"heapprofd_rejected_concurrent"_stat, Harm::kError,
      "was refused: another session profiled the process at the same time.",
@@ -501,12 +486,9 @@ void ExamineHeapProfiles(Examiner& examiner, const MachineFacts& machine) {
             WhereOf(dumps, "pid"), report.text),
         {.harm = report.harm, .proof = kProof, .remedy = report.remedy, .weight = dumps.sum});
     AddFigures(finding.what.figures, Number("profiles", dumps.sum));
-    if (report.stat != "heapprofd_buffer_overran"_stat) continue;
-    finding.remedy =
-        "A larger shmem_size_bytes, a larger sampling_interval_bytes, or block_client: true, which "
-        "stops the process instead.";
-    AddTwice(examiner, finding, "android.heapprofd", "heapprofd_config.shmem_size_bytes",
-             &ConfiguredSource::heap_shm_bytes, "holds more until heapprofd reads it");
+    if (report.stat == "heapprofd_buffer_overran"_stat)
+      AddTwice(examiner, finding, "android.heapprofd", "heapprofd_config.shmem_size_bytes",
+               &ConfiguredSource::heap_shm_bytes, "holds more until heapprofd reads it");
   }
   const IndexSum errors = SumOf(machine, "heapprofd_client_error"_stat);
   if (errors.sum > 0 && !examiner.HasFound("heap.profile"))

@@ -1,11 +1,5 @@
 #include "core/gaps/gap_analysis.h"
 
-#include <algorithm>
-
-#include "core/base/wire.h"
-#include "core/perfetto/fields.h"
-#include "core/trace/ftrace_counters.h"
-
 namespace ringscope {
 
 void StalePackets::AddChunk(BufferId buffer, WrittenCommit& written, uint64_t start_ns,
@@ -101,10 +95,7 @@ void GapAnalysis::OnReturned(const PacketAccount& account, const SessionPacket& 
 
 /// The buffer is at its end.
 void GapAnalysis::Close(BufferId id) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end()) return;
-  buffer->second->Finish(done_[id]);
-  buffers_.erase(buffer);
+  if (const auto buffer = buffers_.extract(id)) buffer.mapped()->Finish(done_[id]);
 }
 
 GapReport GapAnalysis::Finish(const std::map<BufferId, LedgerTotals>& totals) {

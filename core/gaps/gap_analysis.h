@@ -1,21 +1,11 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
 #define RINGSCOPE_CORE_GAPS_GAP_ANALYSIS_H_
 
-#include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "core/base/sequence_map.h"
 #include "core/gaps/gap_finder.h"
-#include "core/gaps/gap_report.h"
-#include "core/ledger/ledger.h"
 #include "core/ledger/packet_values.h"
 #include "core/perfetto/clocks.h"
-#include "core/session/replay_listener.h"
-#include "core/session/session.h"
 
 namespace ringscope {
 

@@ -1,10 +1,5 @@
 #include "core/gaps/gap_finder.h"
 
-#include <utility>
-
-#include "core/perfetto/chunk.h"
-#include "core/perfetto/data_loss.h"
-
 namespace ringscope::gaps {
 namespace {
 

@@ -34,21 +34,8 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 #define RINGSCOPE_CORE_GAPS_GAP_FINDER_H_
 
-#include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <optional>
-#include <vector>
-
-#include "core/base/ids.h"
 #include "core/base/interval_set.h"
-#include "core/base/lookup.h"
-#include "core/base/sequence_map.h"
 #include "core/gaps/gap_report.h"
-#include "core/ledger/ledger.h"
-#include "core/perfetto/fragment.h"
-#include "core/perfetto/packet_facts.h"
-#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope::gaps {

@@ -1,23 +1,13 @@
 #ifndef RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 #define RINGSCOPE_CORE_GAPS_GAP_REPORT_H_
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "core/base/enum_names.h"
-#include "core/base/lookup.h"
 #include "core/gaps/shared_memory_use.h"
 #include "core/ledger/ledger.h"
 #include "core/log/record_filter.h"
 #include "core/session/replay_listener.h"
 #include "core/session/session_notes.h"
-#include "core/trace/ftrace_counters.h"
 #include "core/trace/stage_account.h"
 #include "core/trace/trace_facts.h"
 
@@ -465,10 +455,8 @@ class LossTimeline {
  private:
   /// Makes intervals twice as long.
   void Widen() {
-    for (size_t i = 0; i < intervals_.size(); ++i) {
-      const TimelineInterval interval = std::exchange(intervals_[i], {});
-      intervals_[i / 2] += interval;
-    }
+    for (size_t i = 0; i < intervals_.size(); ++i)
+      intervals_[i / 2] += std::exchange(intervals_[i], {});
     intervals_.resize((intervals_.size() + 1) / 2);
     interval_ns_ *= 2;
   }

@@ -1,6 +1,5 @@
 #include "core/gaps/shared_memory_use.h"
 
-#include <algorithm>
 #include <set>
 
 namespace ringscope::smb {
@@ -44,8 +43,7 @@ bool MemoryFollower::Add(const SharedMemoryLook& look, std::optional<uint64_t> t
         writers.insert(holder.writer);
       if (bitmap.StateOf(index) != ChunkState::kComplete) continue;
       // A chunk that the first look shows complete may have been so for any time.
-      Complete chunk{
-          .holder = holder, .since_ns = seen_ ? time_ns : std::nullopt, .committed_ns = {}};
+      Complete chunk{.holder = holder, .since_ns = seen_ ? time_ns : std::nullopt};
       const Complete* const before = FindIn(complete_, {number, index});
       if (before != nullptr && before->holder == holder) chunk = *before;
       complete.emplace(ChunkSlot(number, index), chunk);
@@ -100,10 +98,7 @@ void MemoryLooks::Add(const Op& op) {
 }
 
 void MemoryLooks::End(ProducerId producer) {
-  const auto memory = live_.find(producer);
-  if (memory == live_.end()) return;
-  pages_ -= memory->second.pages();
-  live_.erase(memory);
+  if (const auto memory = live_.extract(producer)) pages_ -= memory.mapped().pages();
 }
 
 }  // namespace ringscope::smb

@@ -1,20 +1,12 @@
 #ifndef RINGSCOPE_CORE_GAPS_SHARED_MEMORY_USE_H_
 #define RINGSCOPE_CORE_GAPS_SHARED_MEMORY_USE_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
-#include <utility>
 
-#include "core/base/enum_names.h"
-#include "core/base/ids.h"
 #include "core/base/log_moment.h"
-#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/memory_picture.h"
 
@@ -63,7 +55,7 @@ class MemoryFollower {
     ChunkHolder holder;
     std::optional<uint64_t> since_ns;  // the look that first showed it, if one before did not
     bool committed = false;            // a commit has named it
-    std::optional<uint64_t> committed_ns;
+    std::optional<uint64_t> committed_ns = {};
   };
 
   const size_t pages_;

@@ -1,11 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_CHUNK_H_
 #define RINGSCOPE_CORE_PERFETTO_CHUNK_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "core/base/enum_names.h"
 #include "core/base/ids.h"
 

@@ -1,7 +1,6 @@
 #include "core/perfetto/clocks.h"
 
 #include "core/base/lookup.h"
-#include "core/base/wire.h"
 
 namespace ringscope {
 
@@ -41,10 +40,7 @@ void Clocks::AddSnapshot(Bytes snapshot, const Clocks* outer) {
   for (const ClockReading& reading : readings) {
     if (reading.id == kBootTime) continue;
     if (clocks_.size() == kMaxClocks && !clocks_.contains(reading.id)) continue;
-    clocks_[reading.id] = {.offset_ns = *boot_ns - reading.ns(),
-                           .unit_ns = reading.unit_ns,
-                           .is_incremental = reading.is_incremental,
-                           .last = reading.time};
+    clocks_[reading.id] = {reading, *boot_ns - reading.ns()};
   }
 }
 
@@ -52,7 +48,7 @@ std::optional<uint64_t> Clocks::Resolve(uint32_t clock, uint64_t time) {
   if (clock == kBootTime) return time;
   Clock* const known = FindIn(clocks_, clock);
   if (known == nullptr) return std::nullopt;
-  if (known->is_incremental) time = known->last += time;
+  if (known->is_incremental) time = known->time += time;
   return time * known->unit_ns + known->offset_ns;
 }
 

@@ -1,13 +1,9 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
 #define RINGSCOPE_CORE_PERFETTO_CLOCKS_H_
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
-#include "core/base/ids.h"
-#include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
@@ -48,11 +44,9 @@ class Clocks {
   }
 
  private:
-  struct Clock {
+  /// A clock with its last reading.
+  struct Clock : ClockReading {
     uint64_t offset_ns = 0;  // to CLOCK_BOOTTIME, modulo 2^64
-    uint64_t unit_ns = 1;
-    bool is_incremental = false;
-    uint64_t last = 0;  // in units
   };
   std::map<uint32_t, Clock> clocks_;
 };

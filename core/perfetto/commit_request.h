@@ -1,12 +1,8 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_COMMIT_REQUEST_H_
 #define RINGSCOPE_CORE_PERFETTO_COMMIT_REQUEST_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "core/base/ids.h"
 #include "core/base/wire.h"
 #include "core/perfetto/chunk.h"
 

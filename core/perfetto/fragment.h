@@ -1,15 +1,9 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_
 #define RINGSCOPE_CORE_PERFETTO_FRAGMENT_H_
 
-#include <cstdint>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/base/lookup.h"
-#include "core/base/wire.h"
-#include "core/perfetto/chunk.h"
 #include "core/perfetto/commit_request.h"
 
 namespace ringscope {

@@ -26,17 +26,12 @@ constexpr uint32_t BitsOf(uint64_t code) {
 }
 
 /// The last chunk ids in a record, by writer, of as many writers as usually occur in one.
-class LastChunks {
- public:
-  ChunkId& Of(WriterId writer) {
-    ChunkHolder& last = holders_[Raw(writer) % holders_.size()];
-    if (last.writer != writer) last = {writer, ChunkId{}};
-    return last.chunk;
-  }
-
- private:
-  std::array<ChunkHolder, 64> holders_ = {};
-};
+using LastChunks = std::array<ChunkHolder, 64>;
+ChunkId& LastOf(WriterId writer, LastChunks& holders) {
+  ChunkHolder& last = holders[Raw(writer) % holders.size()];
+  if (last.writer != writer) last = {writer, ChunkId{}};
+  return last.chunk;
+}
 
 void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::string& out) {
   const PageBitmap bitmap = now.bitmap();
@@ -49,47 +44,38 @@ void AppendHolders(const Page& before, const Page& now, LastChunks& last, std::s
       continue;
     }
     wire::AppendVarint(out, uint64_t{Raw(holder.writer)} + 1);
-    ChunkId& previous = last.Of(holder.writer);
+    ChunkId& previous = LastOf(holder.writer, last);
     wire::AppendVarint(out, wire::ZigZag(SignedDistance(previous, holder.chunk)));
     previous = holder.chunk;
   }
 }
 
-/// Reads the numbers of a record.
-class Numbers {
- public:
-  explicit Numbers(Bytes bytes) : rest_(bytes) {}
-  bool at_end() const { return rest_.empty(); }
-  /// nullopt if there is none, or it is more than `max`.
-  std::optional<uint64_t> Next(uint64_t max) {
-    const wire::Varint read = wire::ReadVarint(rest_);
-    if (read.size == 0 || read.value > max) return std::nullopt;
-    rest_ = rest_.subspan(read.size);
-    return read.value;
-  }
-
- private:
-  Bytes rest_;
-};
+/// Takes the number at the front; nullopt if there is none, or it is more than `max`.
+std::optional<uint64_t> NextNumber(Bytes& bytes, uint64_t max) {
+  const wire::Varint read = wire::ReadVarint(bytes);
+  if (read.size == 0 || read.value > max) return std::nullopt;
+  bytes = bytes.subspan(read.size);
+  return read.value;
+}
 
 /// @return whether the page's holders are there
-bool ReadHolders(Numbers& numbers, const Page& before, LastChunks& last, Page& now) {
+bool ReadHolders(Bytes& changes, const Page& before, LastChunks& last, Page& now) {
   const PageBitmap bitmap = now.bitmap();
   const bool same_layout = before.bitmap().layout() == bitmap.layout();
   for (size_t chunk = 0; chunk < bitmap.chunks(); ++chunk) {
     if (!bitmap.HasHeader(chunk)) continue;
-    const auto writer = numbers.Next(uint64_t{UINT16_MAX} + 1);
+    const auto writer = NextNumber(changes, uint64_t{UINT16_MAX} + 1);
     if (!writer) return false;
     if (*writer == 0) {
       if (!same_layout || !before.bitmap().HasHeader(chunk)) return false;
       now.holders[chunk] = before.holders[chunk];
       continue;
     }
-    const auto difference = numbers.Next(UINT32_MAX);
+    const auto difference = NextNumber(changes, UINT32_MAX);
     if (!difference) return false;
     const WriterId id{static_cast<uint16_t>(*writer - 1)};
     const int32_t steps = wire::UnZigZag(static_cast<uint32_t>(*difference));
-    ChunkId& previous = last.Of(id);
+    ChunkId& previous = LastOf(id, last);
     previous = ChunkId{Raw(previous) + static_cast<uint32_t>(steps)};
     now.holders[chunk] = {id, previous};
   }
@@ -102,7 +88,7 @@ ChunkCounts MemoryPicture::Count() const {
   ChunkCounts counts;
   for (const Page& page : pages_) {
     const PageBitmap bitmap = page.bitmap();
-    if (bitmap.is_undivided()) {
+    if (page.bits == 0) {  // not divided: a writer may divide it
       ++counts.free;
       continue;
     }
@@ -142,21 +128,20 @@ void AppendChanges(const MemoryPicture& before, const MemoryPicture& now, std::s
 }
 
 Status ApplyChanges(Bytes changes, MemoryPicture& picture) {
-  Numbers numbers(changes);
   LastChunks last;
   const size_t pages = picture.pages().size();
   size_t page = 0;
-  while (!numbers.at_end()) {
-    const auto skip = numbers.Next(pages - page);
-    const auto run = skip ? numbers.Next(pages - page - *skip) : std::nullopt;
-    const auto code = run ? numbers.Next(CodeOf(UINT32_MAX)) : std::nullopt;
+  while (!changes.empty()) {
+    const auto skip = NextNumber(changes, pages - page);
+    const auto run = skip ? NextNumber(changes, pages - page - *skip) : std::nullopt;
+    const auto code = run ? NextNumber(changes, CodeOf(UINT32_MAX)) : std::nullopt;
     if (!code || *run == 0)
       return Fail(ErrorCode::kCorrupt,
                   fmt::format("no run of pages of a memory of {} after page {}", pages, page));
     page += static_cast<size_t>(*skip);
     for (const size_t end = page + static_cast<size_t>(*run); page < end; ++page) {
       Page now{.bits = BitsOf(*code)};
-      if (!ReadHolders(numbers, picture.pages()[page], last, now))
+      if (!ReadHolders(changes, picture.pages()[page], last, now))
         return Fail(ErrorCode::kCorrupt, fmt::format("page {} lacks a chunk's holder", page));
       picture.SetPage(page, now);
     }

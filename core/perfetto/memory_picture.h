@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
 #define RINGSCOPE_CORE_PERFETTO_MEMORY_PICTURE_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/base/enum_names.h"
@@ -44,8 +40,6 @@ class PageBitmap {
     const ChunkState state = StateOf(chunk);
     return state == ChunkState::kBeingWritten || state == ChunkState::kComplete;
   }
-  /// Returns true if the whole page is free: a writer may divide it.
-  constexpr bool is_undivided() const { return bits_ == 0; }
 
   static constexpr uint32_t kLayoutShift = 28;
 

@@ -1,13 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_PACKET_FACTS_H_
 #define RINGSCOPE_CORE_PERFETTO_PACKET_FACTS_H_
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
-#include "core/base/ids.h"
 #include "core/base/wire.h"
 #include "core/perfetto/chunk.h"
 #include "core/perfetto/fields.h"

@@ -1,13 +1,8 @@
 #include "core/perfetto/trace_config_facts.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <bit>
 
 #include "core/base/lookup.h"
-#include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
@@ -18,10 +13,8 @@ constexpr uint64_t kDefaultPeriodMs = 5000;
 constexpr uint64_t kShortestPeriodMs = 100;
 constexpr uint64_t kLongestPeriodMs = uint64_t{1} << 40;  // more cannot be counted in ns
 constexpr uint64_t kPeriodUnitNs = 1'000'000;             // periods of a config are in ms
-constexpr size_t kMaxSources = 1024;
-constexpr size_t kMaxTriggers = 1024;
-constexpr size_t kMaxProducers = 1024;
-constexpr size_t kMaxEvents = 4096;  // of ftrace, that are named
+constexpr size_t kMaxEntries = 1024;                      // data sources, triggers, producers
+constexpr size_t kMaxEvents = 4096;                       // of ftrace, that are named
 
 std::string Text(Bytes message, uint32_t number) {
   return std::string(wire::AsText(wire::BytesIn(message, number)));
@@ -53,7 +46,6 @@ ConfiguredBuffer ReadBuffer(Bytes message) {
           .clear_before_clone = number(Config::kClearBeforeClone) != 0};
 }
 
-/// Reads what an FtraceConfig asks for.
 void ReadFtrace(Bytes ftrace, ConfiguredSource& source) {
   using Config = proto::FtraceConfig;
   source.ftrace_buffer_kb = wire::LastVarint(ftrace, Config::kBufferSizeKb);
@@ -105,7 +97,7 @@ void ReadTriggers(Bytes message, TraceConfigFacts& facts) {
     TakeSetting(field, Config::kTriggerMode, facts.trigger_mode);
     TakeSetting(field, Config::kTriggerTimeoutMs, facts.trigger_timeout_ms);
     TakeSetting(field, Config::kUseCloneSnapshotIfAvailable, facts.clones_if_available);
-    if (field.IsBytes(Config::kTriggers) && facts.triggers.size() < kMaxTriggers)
+    if (field.IsBytes(Config::kTriggers) && facts.triggers.size() < kMaxEntries)
       facts.triggers.push_back(Text(field.bytes, Config::Trigger::kName));
   }
 }
@@ -168,9 +160,9 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
       facts.shows_ends_of_reads = false;
     if (field.IsBytes(Config::kBuffers) && ++facts.buffer_count <= TraceConfigFacts::kMaxBuffers)
       facts.buffers.push_back(ReadBuffer(field.bytes));
-    if (field.IsBytes(Config::kDataSources) && facts.sources.size() < kMaxSources)
+    if (field.IsBytes(Config::kDataSources) && facts.sources.size() < kMaxEntries)
       facts.sources.push_back(ReadSource(field.bytes));
-    if (field.IsBytes(Config::kProducers) && facts.producers.size() < kMaxProducers)
+    if (field.IsBytes(Config::kProducers) && facts.producers.size() < kMaxEntries)
       facts.producers.push_back({Text(field.bytes, Producer::kProducerName),
                                  wire::NumberIn(field.bytes, Producer::kShmSizeKb),
                                  wire::NumberIn(field.bytes, Producer::kPageSizeKb)});
@@ -190,10 +182,9 @@ TraceConfigFacts ReadTraceConfigFacts(Bytes config) {
   }
   facts.is_well_formed = fields.ok();
   for (ConfiguredSource& source : facts.sources) {
-    const auto buffer =
-        std::ranges::find(facts.buffers, source.target_name, &ConfiguredBuffer::name);
-    if (!source.target_name.empty() && buffer != facts.buffers.end())
-      source.target_buffer = static_cast<uint64_t>(buffer - facts.buffers.begin());
+    const auto* const buffer = FindBy(facts.buffers, source.target_name, &ConfiguredBuffer::name);
+    if (!source.target_name.empty() && buffer != nullptr)
+      source.target_buffer = static_cast<uint64_t>(buffer - facts.buffers.data());
   }
   return facts;
 }

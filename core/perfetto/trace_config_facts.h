@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_CORE_PERFETTO_TRACE_CONFIG_FACTS_H_
 #define RINGSCOPE_CORE_PERFETTO_TRACE_CONFIG_FACTS_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/ids.h"
 #include "core/base/sentence.h"
 #include "core/perfetto/chunk.h"
 

@@ -2,13 +2,10 @@
 #define RINGSCOPE_CORE_PERFETTO_TRACE_STATS_H_
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "core/base/ids.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 
