@@ -1,7 +1,5 @@
 // diff --quality: two examinations side by side.
 
-#include <fmt/format.h>
-
 #include "commands/compare/diff.h"
 #include "commands/session/examined.h"
 #include "commands/view/table.h"

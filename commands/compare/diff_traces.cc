@@ -1,13 +1,9 @@
 // Comparisons of traces, by the content of their packets.
 
-#include <fmt/format.h>
-
 #include "commands/compare/diff.h"
 #include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
 #include "core/compare/output_diff.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
 
 #include "commands/compare/diff.h"
@@ -9,9 +6,6 @@
 #include "commands/session/trace_check.h"
 #include "commands/view/json_fields.h"
 #include "core/engine/catalogue.h"
-#include "core/perfetto/commit_request.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/graph/graph_report.h"
 #include "commands/session/examined.h"
 #include "commands/session/session_view.h"

@@ -1,17 +1,10 @@
 // An example in one line, and what buffers make of it.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/base/text.h"
 #include "core/compare/fuzz_run.h"
-#include "core/perfetto/chunk.h"
-#include "core/perfetto/data_loss.h"
 #include "core/session/replay.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"

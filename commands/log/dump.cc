@@ -1,10 +1,6 @@
-#include <fmt/format.h>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "core/base/lookup.h"
-#include "core/perfetto/fragment.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/ops/ops_jsonl.h"
 

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <map>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"

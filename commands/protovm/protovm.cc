@@ -1,11 +1,8 @@
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/base/lookup.h"
 #include "core/protovm/proto_vm.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/open_log.h"

@@ -1,11 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/session/examined.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "core/base/lookup.h"
 #include "formats/ops/events_jsonl.h"
 
 namespace ringscope {

@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "commands/session/examined.h"
 
 namespace ringscope {

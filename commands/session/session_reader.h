@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 #define RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 
-#include <algorithm>
-
 #include "commands/shell/options.h"
 #include "core/session/read_policy.h"
 #include "formats/inputs/recording.h"

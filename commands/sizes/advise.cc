@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <span>
 #include <sstream>
 
 #include "commands/session/examined.h"

@@ -1,7 +1,5 @@
-#include <fmt/format.h>
 #include <malloc.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -11,7 +9,6 @@
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace {

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/session/session_view.h"
 #include "commands/sizes/sizes.h"
 #include "commands/view/json_fields.h"

@@ -1,13 +1,9 @@
 #include "core/compare/minimize.h"
 
-#include <algorithm>
 #include <numeric>
 #include <set>
 #include <unordered_map>
 
-#include "core/base/wire.h"
-#include "core/perfetto/chunk.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {

@@ -1,10 +1,7 @@
 #include "core/compare/random_stream.h"
 
-#include <algorithm>
 #include <random>
 
-#include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {

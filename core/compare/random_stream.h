@@ -1,19 +1,10 @@
 #ifndef RINGSCOPE_CORE_COMPARE_RANDOM_STREAM_H_
 #define RINGSCOPE_CORE_COMPARE_RANDOM_STREAM_H_
 
-#include <array>
-#include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/compare/stream_notation.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

@@ -1,6 +1,5 @@
 #include "core/graph/chunk_graph.h"
 
-#include <algorithm>
 #include <tuple>
 
 namespace ringscope {

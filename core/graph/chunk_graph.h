@@ -1,20 +1,8 @@
 #ifndef RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
 #define RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <variant>
-#include <vector>
-
-#include "core/base/enum_names.h"
 #include "core/base/interval_set.h"
-#include "core/base/lookup.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/fragment.h"
-#include "core/session/replay_listener.h"
-#include "core/session/session.h"
 
 namespace ringscope {
 

@@ -2,8 +2,6 @@
 
 #include "core/ledger/buffer_ledger.h"
 
-#include <algorithm>
-
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope::ledger {

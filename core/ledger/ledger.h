@@ -1,21 +1,8 @@
 #ifndef RINGSCOPE_CORE_LEDGER_LEDGER_H_
 #define RINGSCOPE_CORE_LEDGER_LEDGER_H_
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/ids.h"
-#include "core/base/log_moment.h"
 #include "core/ledger/fate.h"
 #include "core/ledger/written_commit.h"
-#include "core/log/op.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 
 namespace ringscope {

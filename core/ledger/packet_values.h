@@ -1,16 +1,9 @@
 #ifndef RINGSCOPE_CORE_LEDGER_PACKET_VALUES_H_
 #define RINGSCOPE_CORE_LEDGER_PACKET_VALUES_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 

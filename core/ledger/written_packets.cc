@@ -2,9 +2,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace ringscope::ledger {
 ChainId Chains::New() {
   if (!free_.empty()) {

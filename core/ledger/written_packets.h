@@ -35,16 +35,10 @@
 #ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "core/base/interval_set.h"
-#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/fragment.h"
 
 namespace ringscope::ledger {
 
