@@ -152,8 +152,8 @@ Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
   }
   Report report = ReportOf(context, args, *compared, "traces", compared->Same(),
                            {args.input.paths[0], args.input.paths[1]});
-  RS_RETURN_IF_ERROR(report.Finish());
-  return compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean : ExitCode::kNotice;
+  return report.Finish(compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean
+                                                                          : ExitCode::kNotice);
 }
 
 Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {

@@ -184,8 +184,7 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                                is_first ? "" : ":" + name));
     }
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 }  // namespace

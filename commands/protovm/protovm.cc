@@ -297,8 +297,7 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
       });
     }
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {

@@ -110,8 +110,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, SessionReader& sessions,
   Report out(context.console, args.format, "sweep");
   if (args.format == Format::kCsv) out.Print(CsvTitles(kSweepColumns));
   RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, sessions, context, out));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
+  return out.Finish(code);
 }
 
 constexpr size_t kMaxSizes = 1024;

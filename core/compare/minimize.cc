@@ -142,14 +142,7 @@ size_t Least(size_t most, Fits fits) {
     if (fits(small)) return small;
     low = small + 1;
   }
-  while (low < most) {
-    const size_t middle = low + (most - low) / 2;
-    if (fits(middle))
-      most = middle;
-    else
-      low = middle + 1;
-  }
-  return most;
+  return FirstNotBefore(low, most, [&](size_t size) { return !fits(size); });
 }
 
 // Changes that make a record plainer; false: the record has nothing to change.

@@ -258,7 +258,7 @@ uint64_t SequenceGraphBuilder::NumberOf(ChunkId chunk) const {
   return nearest;
 }
 
-auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
+std::pair<ChunkNode*, bool> SequenceGraphBuilder::Arrive(ChunkId chunk) {
   const uint64_t id = NumberOf(chunk);
   const bool out_of_order = id < ids_.newest();
   ids_.AddNumber(id);

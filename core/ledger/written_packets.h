@@ -291,8 +291,7 @@ class WrittenPackets {
   void Join(ChainId earlier, ChainId later);
   void OpenFront(const Arrival& arrival, ChainId id);
   void OpenBack(const Arrival& arrival, ChainId id);
-  void CloseFront(ChainId id);
-  void CloseBack(ChainId id);
+  void Close(ChainId id, bool Chain::*end);
   bool IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const;
   void Count(uint64_t bytes) { count_ += {1, bytes}; }
 
