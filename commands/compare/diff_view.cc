@@ -22,8 +22,7 @@ void ListFields(JsonFieldWriter& io, const DiffWhy& why) {
   if (why.kind == DiffWhy::Kind::kDiscarded) io("discard", why.discard);
   if (why.kind == DiffWhy::Kind::kWaits) io("waits_for", why.stall);
   if (why.loss_bits != 0) io("loss_bits", why.loss_bits);
-  if (why.by) io("by", ToString(*why.by));
-  if (why.with) io("with", ToString(*why.with));
+  io.UnlessEmpty("by", why.by, "with", why.with);
 }
 void ListFields(JsonFieldWriter& io, const PacketView& view) {
   io("returned", view.packet.has_value());
