@@ -2,7 +2,6 @@
 
 #include "commands/compare/diff.h"
 #include "commands/session/trace_check.h"
-#include "commands/shell/options.h"
 #include "core/compare/fuzz_run.h"
 #include "formats/ops/ops_jsonl.h"
 

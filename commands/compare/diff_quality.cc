@@ -2,7 +2,6 @@
 
 #include "commands/compare/diff.h"
 #include "commands/session/examined.h"
-#include "commands/view/table.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {

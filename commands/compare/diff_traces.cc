@@ -1,9 +1,7 @@
 // Comparisons of traces, by the content of their packets.
 
 #include "commands/compare/diff.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
-#include "core/compare/output_diff.h"
 
 namespace ringscope {
 namespace {

@@ -1,10 +1,8 @@
 #include <cctype>
 
 #include "commands/compare/diff.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_view.h"
 #include "commands/session/trace_check.h"
-#include "commands/view/json_fields.h"
 #include "core/engine/catalogue.h"
 #include "core/session/replay_listener.h"
 

@@ -8,10 +8,7 @@
 
 #include "commands/compare/diff.h"
 #include "commands/plugin/plugin.h"
-#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/view/report.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {
