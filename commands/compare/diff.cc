@@ -1,13 +1,7 @@
 #include "commands/compare/diff.h"
 
-#include <fmt/format.h>
-
-#include <set>
-
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 namespace {

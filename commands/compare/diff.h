@@ -1,15 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_COMPARE_DIFF_H_
 #define RINGSCOPE_COMMANDS_COMPARE_DIFF_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
-#include "commands/shell/command.h"
-#include "commands/view/report.h"
 #include "core/compare/log_differ.h"
 #include "core/compare/minimize.h"
 #include "formats/ops/perfetto_case.h"

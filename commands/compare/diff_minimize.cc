@@ -1,15 +1,8 @@
 // The smallest log that shows a difference.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-
 #include "commands/compare/diff.h"
 #include "commands/session/trace_check.h"
-#include "commands/shell/options.h"
 #include "core/compare/fuzz_run.h"
-#include "core/perfetto/chunk.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {

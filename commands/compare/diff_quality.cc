@@ -1,10 +1,7 @@
 // diff --quality: two examinations side by side.
 
-#include <fmt/format.h>
-
 #include "commands/compare/diff.h"
 #include "commands/session/examined.h"
-#include "commands/view/table.h"
 #include "core/examine/loss_words.h"
 
 namespace ringscope {
@@ -114,8 +111,7 @@ Result<ExitCode> DiffQuality(const DiffArgs& args, Context& context) {
     report.Paragraph(differs ? "\n-: there is none, or the input does not prove it; 3x: an unknown "
                                "number at 3 places."
                              : "\nOld and new have the same quality.");
-  RS_RETURN_IF_ERROR(report.Finish());
-  return differs ? ExitCode::kNotice : ExitCode::kClean;
+  return report.Finish(differs ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 }  // namespace ringscope

@@ -1,13 +1,7 @@
 // Comparisons of traces, by the content of their packets.
 
-#include <fmt/format.h>
-
 #include "commands/compare/diff.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/trace_check.h"
-#include "core/compare/output_diff.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {
@@ -156,8 +150,8 @@ Result<ExitCode> DiffTraces(const DiffArgs& args, Context& context) {
   }
   Report report = ReportOf(context, args, *compared, "traces", compared->Same(),
                            {args.input.paths[0], args.input.paths[1]});
-  RS_RETURN_IF_ERROR(report.Finish());
-  return compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean : ExitCode::kNotice;
+  return report.Finish(compared->Same() && !a.is_damaged && !b.is_damaged ? ExitCode::kClean
+                                                                          : ExitCode::kNotice);
 }
 
 Result<ExitCode> DiffLogWithTrace(const DiffArgs& args, Context& context) {

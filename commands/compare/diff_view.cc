@@ -1,17 +1,9 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
 
 #include "commands/compare/diff.h"
-#include "commands/session/replay_run.h"
 #include "commands/session/session_view.h"
 #include "commands/session/trace_check.h"
-#include "commands/view/json_fields.h"
 #include "core/engine/catalogue.h"
-#include "core/perfetto/commit_request.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {
@@ -28,8 +20,7 @@ void ListFields(JsonFieldWriter& io, const DiffWhy& why) {
   if (why.kind == DiffWhy::Kind::kDiscarded) io("discard", why.discard);
   if (why.kind == DiffWhy::Kind::kWaits) io("waits_for", why.stall);
   if (why.loss_bits != 0) io("loss_bits", why.loss_bits);
-  if (why.by) io("by", ToString(*why.by));
-  if (why.with) io("with", ToString(*why.with));
+  io.UnlessEmpty("by", why.by, "with", why.with);
 }
 void ListFields(JsonFieldWriter& io, const PacketView& view) {
   io("returned", view.packet.has_value());

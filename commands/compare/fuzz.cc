@@ -1,22 +1,14 @@
 #include "commands/compare/fuzz.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <malloc.h>
 
-#include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <filesystem>
 
 #include "commands/compare/diff.h"
 #include "commands/plugin/plugin.h"
-#include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/view/report.h"
-#include "core/base/wire.h"
-#include "core/engine/catalogue.h"
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {

@@ -1,11 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_COMPARE_FUZZ_H_
 #define RINGSCOPE_COMMANDS_COMPARE_FUZZ_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "commands/shell/command.h"
 #include "core/compare/fuzz_run.h"
 

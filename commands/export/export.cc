@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
 #include "formats/descriptors/described_kinds.h"

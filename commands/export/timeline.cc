@@ -1,13 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include "commands/session/examined.h"
 #include "commands/shell/commands.h"
-#include "core/perfetto/clocks.h"
 #include "formats/io/output_file.h"
 #include "formats/trace/timeline_tracks.h"
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
@@ -155,8 +153,7 @@ Result<ExitCode> RunGaps(const GapsArgs& args, SessionReader& sessions, Context&
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, [&] {
                         return ReplayForGaps(args, sessions, context, out);
                       }));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
+  return out.Finish(code);
 }
 
 /// Returns true if the filters of the command line keep a hole of a trace.

@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/session_view.h"
 #include "core/examine/remedies.h"
-#include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 void ListFields(JsonFieldWriter& io, const FateCounts& counts) {

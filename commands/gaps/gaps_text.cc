@@ -1,13 +1,8 @@
-#include <fmt/format.h>
-
-#include <map>
-#include <set>
 #include <tuple>
 
 #include "commands/gaps/gaps_words.h"
 #include "commands/session/session_view.h"
 #include "core/examine/remedies.h"
-#include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {

@@ -1,9 +1,6 @@
 #include "commands/gaps/gaps_words.h"
 
-#include <fmt/format.h>
-
 #include "core/examine/loss_words.h"
-#include "core/perfetto/data_loss.h"
 
 namespace ringscope {
 namespace {

@@ -1,10 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 #define RINGSCOPE_COMMANDS_GAPS_GAPS_WORDS_H_
 
-#include <algorithm>
-
 #include "commands/session/examined.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 

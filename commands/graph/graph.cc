@@ -1,13 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/graph/graph_report.h"
 #include "commands/session/examined.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "commands/shell/options.h"
-#include "commands/view/report.h"
 #include "core/compare/stream_notation.h"
 #include "formats/draw/svg.h"
 

@@ -1,12 +1,5 @@
 #include "commands/graph/graph_report.h"
 
-#include <fmt/format.h>
-
-#include <set>
-
-#include "commands/view/table.h"
-#include "core/perfetto/data_loss.h"
-
 namespace ringscope {
 
 void ListFields(JsonFieldWriter& io, const PatchTally& patches) {

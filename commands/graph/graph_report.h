@@ -1,14 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
 #define RINGSCOPE_COMMANDS_GRAPH_GRAPH_REPORT_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "commands/session/replay_run.h"
-#include "commands/view/json_fields.h"
 #include "core/graph/chunk_graph.h"
 #include "core/session/session_notes.h"
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "commands/graph/graph_report.h"
 #include "formats/draw/svg.h"
 

@@ -1,10 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/graph/graph_report.h"
 #include "commands/session/session_view.h"
-#include "core/perfetto/data_loss.h"
 #include "core/session/replay_listener.h"
 
 namespace ringscope {

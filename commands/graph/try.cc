@@ -1,17 +1,10 @@
 // An example in one line, and what buffers make of it.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/base/text.h"
 #include "core/compare/fuzz_run.h"
-#include "core/perfetto/chunk.h"
-#include "core/perfetto/data_loss.h"
 #include "core/session/replay.h"
 #include "formats/ops/ops_jsonl.h"
 #include "formats/ops/perfetto_case.h"
@@ -209,18 +202,16 @@ std::string WhatDiffers(const TriedStep& a, const TriedStep& b) {
 
 void ReportTried(Report& report, const std::vector<std::string>& engines, const TriedStep& step,
                  const std::string& differs) {
-  if (report.is_text()) {
-    report.PrintWrapped(TextStyle::kBold, Joined(engines), "", 2);
-    const auto line = [&](const char* title, const std::string& text) {
-      if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), "    ");
-    };
-    line("packets", Joined(step.packets));
-    line("buffer", step.buffer);
-    line("sequences", step.sequences);
-    line("events", Joined(step.events, "; "));
-    line("counters", Joined(step.counters));
-    line("differs", differs);
-  }
+  report.PrintWrapped(TextStyle::kBold, Joined(engines), "", 2);
+  const auto line = [&](const char* title, const std::string& text) {
+    if (!text.empty()) report.Paragraph(fmt::format("{}: {}", title, text), "    ");
+  };
+  line("packets", Joined(step.packets));
+  line("buffer", step.buffer);
+  line("sequences", step.sequences);
+  line("events", Joined(step.events, "; "));
+  line("counters", Joined(step.counters));
+  line("differs", differs);
   report.AddItem("engines", [&] {
     report.Data({{"names", engines},
                  {"buffer", step.buffer},

@@ -1,10 +1,6 @@
-#include <fmt/format.h>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "core/base/lookup.h"
-#include "core/perfetto/fragment.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/ops/ops_jsonl.h"
 
@@ -103,20 +99,13 @@ class DumpPrinter {
     const std::string reason = flush == nullptr ? "" : FlushReasonText(flush->flags);
     Line(OpKindName(op.body.index()),
          DescribeRecord(op.body) + (reason.empty() ? "" : fmt::format(" ({})", reason)));
-    const auto text_of = [](const char* message, const std::string& bytes) {
-      return descriptors::Text(message, wire::AsBytes(bytes));
+    const auto print = [&](const char* message, const std::string& bytes) {
+      Block(descriptors::Text(message, wire::AsBytes(bytes)));
     };
-    Block(std::visit(Overloaded{[&](const TraceConfigRecord& record) {
-                                  return text_of("TraceConfig", record.config);
-                                },
-                                [&](const DataSourceSetUp& source) {
-                                  return text_of("DataSourceConfig", source.config);
-                                },
-                                [&](const CloneRequested& clone) {
-                                  return text_of("CloneSessionRequest", clone.request);
-                                },
-                                [](const auto& /*without_message*/) { return std::string(); }},
-                     op.body));
+    VisitRecord(
+        op.body, [&](const TraceConfigRecord& record) { print("TraceConfig", record.config); },
+        [&](const DataSourceSetUp& source) { print("DataSourceConfig", source.config); },
+        [&](const CloneRequested& clone) { print("CloneSessionRequest", clone.request); });
   }
 
   void PrintCommit(const Commit& commit) {

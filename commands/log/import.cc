@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/log/logs.h"
 #include "commands/session/replay_run.h"
 #include "commands/shell/commands.h"

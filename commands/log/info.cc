@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <map>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
@@ -211,8 +207,7 @@ void SetUp(CLI::App& app, InfoArgs& args) {
 Result<ExitCode> RunInfo(const InfoArgs& args, Context& context) {
   Report report(context.console, args.format, "info");
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportInfo(context, args.log, args.session, report));
-  RS_RETURN_IF_ERROR(report.Finish());
-  return code;
+  return report.Finish(code);
 }
 
 }  // namespace

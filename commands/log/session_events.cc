@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
-#include "core/base/lookup.h"
 #include "core/log/flush_tracker.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/io/hex.h"

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "commands/log/logs.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
@@ -179,8 +177,7 @@ Result<ExitCode> RunVerify(const VerifyArgs& args, Context& context) {
   report.Data("parts_problems", Json(parts.problems));
   for (const std::string& problem : parts.problems)
     report.Paragraph("Parts: " + Printable(problem) + ".");
-  RS_RETURN_IF_ERROR(report.Finish());
-  return notice ? ExitCode::kNotice : ExitCode::kClean;
+  return report.Finish(notice ? ExitCode::kNotice : ExitCode::kClean);
 }
 
 }  // namespace

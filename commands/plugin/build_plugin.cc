@@ -1,14 +1,11 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <sstream>
 #include <thread>
 
@@ -187,8 +184,7 @@ Result<ExitCode> RunPlugin(const PluginArgs& args, Context& context) {
                                is_first ? "" : ":" + name));
     }
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 }  // namespace

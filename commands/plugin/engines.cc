@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/plugin/plugin.h"
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
@@ -146,8 +142,7 @@ Result<ExitCode> ExplainEngine(const std::string& name, Format format, Console& 
     }
     if (found + 1 != engines.end()) ReportStep(report, "successor", engine, found[1], found[1]);
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
@@ -174,8 +169,7 @@ Result<ExitCode> RunEngines(const EnginesArgs& args, Context& context) {
                                   "names one.",
                                   kTextIndent)));
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 }  // namespace

@@ -1,14 +1,10 @@
 #include "commands/plugin/plugin.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <mutex>
 
 namespace ringscope {

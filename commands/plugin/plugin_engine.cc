@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstring>
 
 #include "commands/plugin/plugin.h"

@@ -1,11 +1,8 @@
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "commands/shell/commands.h"
 #include "commands/shell/options.h"
 #include "commands/view/report.h"
-#include "core/base/lookup.h"
 #include "core/protovm/proto_vm.h"
 #include "formats/descriptors/descriptors.h"
 #include "formats/inputs/open_log.h"
@@ -300,8 +297,7 @@ Result<ExitCode> ShowPrograms(const ProtovmArgs& args, Context& context) {
       });
     }
   }
-  RS_RETURN_IF_ERROR(report.Finish());
-  return ExitCode::kClean;
+  return report.Finish(ExitCode::kClean);
 }
 
 Result<ExitCode> RunProtovm(const ProtovmArgs& args, Context& context) {

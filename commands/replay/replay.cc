@@ -1,11 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "commands/session/examined.h"
 #include "commands/session/session_view.h"
 #include "commands/shell/commands.h"
-#include "core/base/lookup.h"
 #include "formats/ops/events_jsonl.h"
 
 namespace ringscope {
@@ -359,8 +354,7 @@ Result<ExitCode> RunTraceStats(const StatsArgs& args, Context& context) {
     if (zeros > 0) report.Print(fmt::format("{} more counters are 0.\n", zeros));
   }
   report.Data("traces", std::move(traces));
-  RS_RETURN_IF_ERROR(report.Finish());
-  return CodeOf(inputs.examinations);
+  return report.Finish(CodeOf(inputs.examinations));
 }
 
 /// Reports what a buffer discarded or overwrote unread, which is not among trace processor's
@@ -539,8 +533,7 @@ Result<ExitCode> RunStats(const StatsArgs& args, SessionReader& sessions, Contex
     return code;
   };
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, report, task));
-  RS_RETURN_IF_ERROR(report.Finish());
-  return code;
+  return report.Finish(code);
 }
 
 }  // namespace

@@ -1,15 +1,11 @@
 #include "commands/session/examined.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <mutex>
 
 #include "commands/session/session_view.h"
 #include "formats/descriptors/changed_config.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/input_kind.h"
 
 namespace ringscope {
 

@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
 #define RINGSCOPE_COMMANDS_SESSION_EXAMINED_H_
 
-#include <set>
-#include <span>
-
 #include "commands/session/replay_run.h"
 #include "core/examine/examination.h"
 #include "core/gaps/gap_analysis.h"

@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "commands/session/examined.h"
 
 namespace ringscope {
@@ -250,25 +245,22 @@ void ListFields(JsonFieldWriter& io, const SourceAccount& source) {
   if (source.amount.span)
     io("first_event_ns", source.amount.span->first_ns, "last_event_ns",
        source.amount.span->last_ns);
-  io.UnlessEmpty("why", source.why.text);
-  io.UnlessEmpty("remedy", source.change.text);
+  io.UnlessEmpty("why", source.why.text, "remedy", source.change.text);
 }
 
 void ListFields(JsonFieldWriter& io, const Examination& examination) {
   const Subject& subject = examination.subject;
   const Answer& answer = examination.answer;
   io("input", subject.file);
-  io.UnlessEmpty("session", subject.session);
-  io.UnlessEmpty("replay", subject.replay);
+  io.UnlessEmpty("session", subject.session, "replay", subject.replay);
   io("verdict", answer.headline, "severity", answer.severity, "answer", answer);
   io.UnlessEmpty("error", examination.error);
   io("stages", examination.account, "sources", examination.sources, "counters",
      examination.counters, "findings", examination.findings, "well", examination.well, "unknown",
      examination.unknown, "figures", examination.figures, "reach",
      std::vector(examination.reach.begin(), examination.reach.end()), "holes", examination.holes);
-  io.UnlessEmpty("remedies", examination.remedies.remedies);
-  io.UnlessEmpty("config", examination.changed_config);
-  io.UnlessEmpty("broken_limits", examination.broken_limits);
+  io.UnlessEmpty("remedies", examination.remedies.remedies, "config", examination.changed_config,
+                 "broken_limits", examination.broken_limits);
 }
 
 std::string NameOf(const Examination& trace) {

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
 
 #include "commands/session/examined.h"

@@ -1,8 +1,5 @@
 #include "commands/session/replay_run.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>

@@ -1,7 +1,5 @@
 #include "commands/session/session_reader.h"
 
-#include <fmt/format.h>
-
 namespace ringscope {
 
 void ConsoleReporter::OnAddedParts(const std::vector<std::string>& paths) {

@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 #define RINGSCOPE_COMMANDS_SESSION_SESSION_READER_H_
 
-#include <algorithm>
-
 #include "commands/shell/options.h"
 #include "core/session/read_policy.h"
 #include "formats/inputs/recording.h"
@@ -17,9 +15,7 @@ struct SessionSelection {
   bool quiet = false;             // no warnings of damage: the caller reports it
 
   /// Returns true if standard input is among them, which can be read only once.
-  bool IsReadOnce() const {
-    return std::ranges::find(paths, "-") != paths.end() && !RunFiles::CopyOf("-");
-  }
+  bool IsReadOnce() const { return Contains(paths, "-") && !RunFiles::CopyOf("-"); }
 };
 
 /// Inputs of a command: the shell opens them before the command runs.

@@ -1,7 +1,5 @@
 #include "commands/session/session_view.h"
 
-#include <fmt/format.h>
-
 #include "formats/ops/ops_jsonl.h"
 
 namespace ringscope {

@@ -3,7 +3,6 @@
 
 #include "commands/session/replay_run.h"
 #include "core/examine/loss_words.h"
-#include "core/perfetto/commit_request.h"
 
 namespace ringscope {
 

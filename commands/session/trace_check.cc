@@ -1,10 +1,5 @@
 #include "commands/session/trace_check.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/base/lookup.h"
 #include "formats/trace/perfetto_trace.h"
 
 namespace ringscope {

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <span>
 #include <sstream>
 
 #include "commands/session/examined.h"
@@ -180,8 +177,7 @@ Result<ExitCode> RunAdvise(const AdviseArgs& args, SessionReader& sessions, Cont
   const auto advise = [&] { return AdviseOnSession(args, sessions, out, context); };
   if (args.prints_config()) return ForEachSession(sessions, advise);
   RS_ASSIGN_OR_RETURN(const ExitCode code, ReportSessions(sessions, out, advise));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
+  return out.Finish(code);
 }
 
 }  // namespace

@@ -1,15 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_SIZES_SIZES_H_
 #define RINGSCOPE_COMMANDS_SIZES_SIZES_H_
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "commands/session/replay_run.h"
-#include "commands/session/session_reader.h"
-#include "commands/shell/command.h"
-#include "commands/view/report.h"
-#include "core/base/result.h"
 #include "core/examine/examination.h"
 #include "core/sweep/sweep_report.h"
 

@@ -1,7 +1,5 @@
-#include <fmt/format.h>
 #include <malloc.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -11,7 +9,6 @@
 #include "commands/shell/commands.h"
 #include "commands/sizes/sizes.h"
 #include "core/log/configured_ops.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace {
@@ -113,8 +110,7 @@ Result<ExitCode> RunSweepCommand(const SweepArgs& args, SessionReader& sessions,
   Report out(context.console, args.format, "sweep");
   if (args.format == Format::kCsv) out.Print(CsvTitles(kSweepColumns));
   RS_ASSIGN_OR_RETURN(const ExitCode code, SweepSessions(args, sessions, context, out));
-  RS_RETURN_IF_ERROR(out.Finish());
-  return code;
+  return out.Finish(code);
 }
 
 constexpr size_t kMaxSizes = 1024;

@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include "commands/session/session_view.h"
 #include "commands/sizes/sizes.h"
-#include "commands/view/json_fields.h"
 
 namespace ringscope {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "commands/shell/console.h"
+#include "commands/shell/command.h"
 #include "commands/view/json_fields.h"
 #include "commands/view/table.h"
 #include "core/examine/examination.h"
@@ -88,6 +88,11 @@ class Report {
   Json Take() { return std::move(data_); }
   /// Ends the report, writes the document. Call it last. @return what went wrong with a file
   Status Finish();
+  /// Ends the report of a command that ends with this code.
+  Result<ExitCode> Finish(ExitCode code) {
+    RS_RETURN_IF_ERROR(Finish());
+    return code;
+  }
 
  private:
   /// Calls `state`, whose data goes to an object that `put` then gets. @return what `state` returns

@@ -1,12 +1,7 @@
 #include "core/compare/fuzz_run.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
 
-#include "core/base/lookup.h"
-#include "core/base/text.h"
 #include "core/compare/minimize.h"
 #include "core/engine/v2_engine.h"
 

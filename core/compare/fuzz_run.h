@@ -1,22 +1,9 @@
 #ifndef RINGSCOPE_CORE_COMPARE_FUZZ_RUN_H_
 #define RINGSCOPE_CORE_COMPARE_FUZZ_RUN_H_
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "core/base/enum_names.h"
 #include "core/compare/log_differ.h"
 #include "core/compare/random_stream.h"
-#include "core/compare/stream_notation.h"
-#include "core/engine/catalogue.h"
-#include "core/engine/v2_rules.h"
 #include "core/ledger/ledger.h"
-#include "core/session/replay.h"
 
 namespace ringscope {
 

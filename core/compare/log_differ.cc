@@ -1,19 +1,11 @@
 #include "core/compare/log_differ.h"
 
-#include <fmt/format.h>
 #include <xxhash.h>
 
-#include <algorithm>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 
-#include "core/base/lookup.h"
-#include "core/base/sequence_map.h"
-#include "core/base/wire.h"
 #include "core/compare/list_alignment.h"
-#include "core/perfetto/data_loss.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 namespace {

@@ -1,22 +1,9 @@
 #ifndef RINGSCOPE_CORE_COMPARE_LOG_DIFFER_H_
 #define RINGSCOPE_CORE_COMPARE_LOG_DIFFER_H_
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "core/base/enum_names.h"
-#include "core/base/log_moment.h"
 #include "core/compare/stream_notation.h"
-#include "core/engine/engine.h"
-#include "core/perfetto/trace_stats.h"
-#include "core/session/replay.h"
-#include "core/session/replay_listener.h"
 #include "core/session/replay_outcome.h"
 
 namespace ringscope {

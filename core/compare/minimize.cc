@@ -1,19 +1,9 @@
 #include "core/compare/minimize.h"
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <variant>
 
-#include "core/base/wire.h"
-#include "core/perfetto/chunk.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {
@@ -141,14 +131,7 @@ size_t Least(size_t most, Fits fits) {
     if (fits(small)) return small;
     low = small + 1;
   }
-  while (low < most) {
-    const size_t middle = low + (most - low) / 2;
-    if (fits(middle))
-      most = middle;
-    else
-      low = middle + 1;
-  }
-  return most;
+  return FirstNotBefore(low, most, [&](size_t size) { return !fits(size); });
 }
 
 /// Makes each chunk and each patched chunk of a commit a commit of its own. Requests in several

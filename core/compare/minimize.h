@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_CORE_COMPARE_MINIMIZE_H_
 #define RINGSCOPE_CORE_COMPARE_MINIMIZE_H_
 
-#include <functional>
-#include <vector>
-
 #include "core/compare/stream_notation.h"
 
 namespace ringscope {

@@ -1,12 +1,8 @@
 #include "core/compare/output_diff.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
-#include "core/base/lookup.h"
 #include "core/compare/list_alignment.h"
 
 namespace ringscope {

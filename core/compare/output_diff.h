@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 #define RINGSCOPE_CORE_COMPARE_OUTPUT_DIFF_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/result.h"
 #include "core/compare/log_differ.h"
 
 namespace ringscope {

@@ -1,10 +1,7 @@
 #include "core/compare/random_stream.h"
 
-#include <algorithm>
 #include <random>
 
-#include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {
@@ -36,9 +33,6 @@ RandomStream::RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind ki
                   WriterId{static_cast<uint16_t>(1 + i % 4)}};
     if (traits_.wraps_ids) writer.next_chunk = ChunkId{uint32_t{0} - Below(12)};
     writer.identity = {1000 + i / 4, static_cast<int32_t>(i / 4)};
-    writer.first_chunk = writer.next_chunk;
-    written_[writer.key] = {
-        .identity = writer.identity, .first_chunk = writer.first_chunk, .packets = {}};
   }
 }
 
@@ -98,18 +92,6 @@ RandomStream::Step RandomStream::Next() {
   return step;
 }
 
-std::optional<RandomStream::Step> RandomStream::NextToFinish() {
-  for (; finishing_ < writers_.size(); ++finishing_) {
-    Writer& writer = writers_[finishing_];
-    // Finishes scraped chunks, held chunks, open packets and patches, in this order.
-    if (writer.open) return Complete(writer, *std::exchange(writer.open, std::nullopt));
-    if (writer.held) return Complete(writer, *std::exchange(writer.held, std::nullopt));
-    if (writer.in_packet) return Complete(writer, Build(writer, false));
-    if (!writer.due.empty()) return PatchStep(writer);
-  }
-  return std::nullopt;
-}
-
 // Contents of the writers' chunks.
 
 /// Adds bytes that differ from packet to packet: the packet's number, again and again, each time
@@ -151,9 +133,6 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
     abort();
   } else if (may_begin && space > 8 && OneIn(3)) {
     writer.in_packet = true;
-    writer.is_broken = false;
-    writer.place = {Distance(writer.first_chunk, chunk.id),
-                    static_cast<uint32_t>(chunk.payload.size())};
     writer.content.clear();
     AppendContent(writer.content, 1 + Below(OneIn(6) ? 9000 : 500));
     writer.written = 0;
@@ -163,14 +142,11 @@ RandomStream::BuiltChunk RandomStream::Build(Writer& writer, bool may_begin) {
 }
 
 /// Adds a packet of this size. @return bytes that it takes
-uint32_t RandomStream::AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size) {
+uint32_t RandomStream::AddWhole(Writer&, BuiltChunk& chunk, uint32_t size) {
   const auto offset = static_cast<uint32_t>(chunk.payload.size());
   wire::AppendVarint(chunk.payload, size);
-  const size_t body = chunk.payload.size();
   AppendContent(chunk.payload, size);
   chunk.ends.push_back(static_cast<uint32_t>(chunk.payload.size()));
-  const Place place{Distance(writer.first_chunk, chunk.id), offset};
-  if (size > 0) written_[writer.key].packets[place] = {chunk.id, chunk.payload.substr(body)};
   return chunk.ends.back() - offset;
 }
 
@@ -193,8 +169,6 @@ bool RandomStream::AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space) {
     return true;
   }
   writer.in_packet = false;
-  if (!writer.is_broken)
-    written_[writer.key].packets[writer.place] = {chunk.id, std::move(writer.content)};
   return false;
 }
 
@@ -212,16 +186,6 @@ void RandomStream::AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_s
   for (const auto& [offset, bytes] : due.patches)
     chunk.payload.replace(offset, kPatchSize, 4, '\0');
   writer.due.push_back(std::move(due));
-}
-
-/// The chunk is never committed, so no packet with a fragment in it is complete.
-void RandomStream::Lose(Writer& writer, const BuiltChunk& chunk) {
-  const uint32_t steps = Distance(writer.first_chunk, chunk.id);
-  std::erase_if(written_[writer.key].packets, [&](const auto& entry) {
-    return entry.first.first <= steps &&
-           steps <= Distance(writer.first_chunk, entry.second.last_chunk);
-  });
-  if (writer.in_packet) writer.is_broken = true;
 }
 
 // Steps.

@@ -1,19 +1,9 @@
 #ifndef RINGSCOPE_CORE_COMPARE_RANDOM_STREAM_H_
 #define RINGSCOPE_CORE_COMPARE_RANDOM_STREAM_H_
 
-#include <array>
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/enum_names.h"
 #include "core/compare/stream_notation.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 
@@ -58,21 +48,6 @@ struct StreamTraits {
   bool jumps_ids = false;         // by 2^29 to 2^31 steps, and back (hostile streams only)
 };
 
-/// A packet that a writer of a correct stream wrote, as it must be returned.
-struct WrittenPacket {
-  ChunkId last_chunk{};
-  std::string content;
-};
-
-/// All that the sequence's writer has handed over or will: whole packets by place.
-struct WrittenSequence {
-  Identity identity;
-  ChunkId first_chunk{};
-  /// By steps from `first_chunk` to the packet's first chunk, and the offset there: in the order of
-  /// writing. Empty packets are not listed: no buffer returns them.
-  std::map<std::pair<uint32_t, uint32_t>, WrittenPacket> packets;
-};
-
 /// A random stream of commits, patches and reads on one buffer: writers that fragment packets,
 /// leave sizes to be patched, are scraped and commit again, abort; hostile ones also send what no
 /// writer would. The same numbers give the same stream.
@@ -83,6 +58,7 @@ class RandomStream {
   /// @param ample_size bytes of a buffer that is to be larger than all that is written
   RandomStream(RandomNumbers numbers, Conduct conduct, StreamKind kind = StreamKind::kCorrect,
                uint64_t ample_size = uint64_t{1} << 21);
+  virtual ~RandomStream() = default;
 
   using Step = StreamStep;
   using Kind = Step::Kind;
@@ -90,12 +66,8 @@ class RandomStream {
   const StreamTraits& traits() const { return traits_; }
   /// The next step; valid until the next call.
   Step Next();
-  /// The steps after which the writers have finished all that they began; nullopt if they have.
-  std::optional<Step> NextToFinish();
-  const std::map<SequenceKey, WrittenSequence>& written() const { return written_; }
 
- private:
-  using Place = std::pair<uint32_t, uint32_t>;  // as in WrittenSequence
+ protected:
   /// A chunk as its writer has it in the end, without patches.
   struct BuiltChunk {
     ChunkId id{};
@@ -111,12 +83,9 @@ class RandomStream {
   struct Writer {
     SequenceKey key;
     Identity identity;
-    ChunkId first_chunk{};
     ChunkId next_chunk{};
     // The packet that continues in the next chunk.
     bool in_packet = false;
-    bool is_broken = false;  // a fragment of it is never committed
-    Place place;
     std::string content;
     size_t written = 0;  // bytes of it that are in chunks
 
@@ -125,33 +94,35 @@ class RandomStream {
     std::deque<DuePatch> due;
   };
 
+  // Contents of the writers' chunks.
+  BuiltChunk Build(Writer& writer, bool may_begin);
+  virtual uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
+  virtual bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space);
+  /// The chunk is never committed.
+  virtual void Lose(const Writer&, const BuiltChunk&) {}
+  // Steps.
+  Step Complete(Writer& writer, const BuiltChunk& chunk);
+  Step PatchStep(Writer& writer);
+
+  std::vector<Writer> writers_;
+
+ private:
   uint32_t Below(uint32_t n) { return n == 0 ? 0 : numbers_() % n; }
   bool OneIn(uint32_t n) { return Below(n) == n - 1; }
   void ChooseTraits(uint64_t ample_size);
-  // Contents of the writers' chunks.
   void AppendContent(std::string& to, uint32_t size);
-  BuiltChunk Build(Writer& writer, bool may_begin);
-  uint32_t AddWhole(Writer& writer, BuiltChunk& chunk, uint32_t size);
-  bool AddPart(Writer& writer, BuiltChunk& chunk, uint32_t space);
   void AddPatches(Writer& writer, BuiltChunk& chunk, uint32_t part_size);
-  void Lose(Writer& writer, const BuiltChunk& chunk);
-  // Steps.
   Step CommitStep(Writer& writer);
-  Step Complete(Writer& writer, const BuiltChunk& chunk);
   Step Scrape(Writer& writer, BuiltChunk& chunk);
   static bool HasDuePatch(const Writer& writer);
-  Step PatchStep(Writer& writer);
   // Damage that no writer would send.
   void Spoil(Writer& writer, Step& step);
   std::string SpoiledSize(uint32_t size);
 
   RandomNumbers numbers_;
   StreamTraits traits_;
-  std::vector<Writer> writers_;
   uint32_t turn_ = 0;  // of the writers, where they take turns
-  std::map<SequenceKey, WrittenSequence> written_;
   uint32_t packets_ = 0;
-  size_t finishing_ = 0;  // writer
   // What the last step points to.
   std::string payload_;
   DuePatch sent_;

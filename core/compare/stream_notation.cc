@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <map>
 #include <sstream>
 
 #include "core/base/text.h"
-#include "core/base/wire.h"
-#include "core/perfetto/commit_request.h"
 #include "core/perfetto/fragment.h"
 
 namespace ringscope {

@@ -1,15 +1,7 @@
 #ifndef RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
 #define RINGSCOPE_CORE_COMPARE_STREAM_NOTATION_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "core/base/result.h"
 #include "core/log/op.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 

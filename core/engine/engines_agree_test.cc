@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, EnginesAgree,
 TEST_P(EnginesAgree, OnRandomStreams) {
   for (const StreamSet set : {kAgreementStreams, kObserverStreams}) {
     for (uint32_t seed = 0; seed < set.streams; ++seed) {
-      RandomStream stream(seed, GetParam());
+      WrittenStream stream(seed, GetParam());
       ASSERT_EQ(CheckAgreement(stream, set.steps), "") << "seed " << seed;
     }
   }

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (int i = 0; i < 2 && at < size; ++i) number = number << 8 | data[at++];
     return number;
   };
-  RandomStream stream(next_number, conduct);
+  testing::WrittenStream stream(next_number, conduct);
   // A step takes some ten bytes; without any left, streams only repeat themselves.
   const int steps = static_cast<int>(size / 8);
   const std::string wrong = testing::CheckAgreement(stream, steps);

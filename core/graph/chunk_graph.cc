@@ -1,6 +1,5 @@
 #include "core/graph/chunk_graph.h"
 
-#include <algorithm>
 #include <tuple>
 
 namespace ringscope {
@@ -259,7 +258,7 @@ uint64_t SequenceGraphBuilder::NumberOf(ChunkId chunk) const {
   return nearest;
 }
 
-auto SequenceGraphBuilder::Arrive(ChunkId chunk) -> Arrival {
+std::pair<ChunkNode*, bool> SequenceGraphBuilder::Arrive(ChunkId chunk) {
   const uint64_t id = NumberOf(chunk);
   const bool out_of_order = id < ids_.newest();
   ids_.AddNumber(id);

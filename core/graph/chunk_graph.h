@@ -1,20 +1,8 @@
 #ifndef RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
 #define RINGSCOPE_CORE_GRAPH_CHUNK_GRAPH_H_
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <variant>
-#include <vector>
-
-#include "core/base/enum_names.h"
 #include "core/base/interval_set.h"
-#include "core/base/lookup.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/fragment.h"
-#include "core/session/replay_listener.h"
-#include "core/session/session.h"
 
 namespace ringscope {
 
@@ -247,11 +235,8 @@ class SequenceGraphBuilder {
   explicit SequenceGraphBuilder(FoldOptions options) : options_(options) {}
 
   /// A chunk is committed, for the first time or again.
-  struct Arrival {
-    ChunkNode* node = nullptr;  // nullptr if it was folded, and the re-commit is counted
-    bool is_new = false;
-  };
-  Arrival Arrive(ChunkId chunk);
+  /// @return nullptr if it was folded, and the re-commit is counted; and whether it is new
+  std::pair<ChunkNode*, bool> Arrive(ChunkId chunk);
   /// Returns the chunk, or nullptr if it is folded or unknown.
   ChunkNode* Find(ChunkId chunk) { return NodeAt(NumberOf(chunk)); }
   /// Calls visit(ChunkNode&) for the unfolded chunks from `first` to `last`, in order.

@@ -1,8 +1,5 @@
 #include "core/graph/chunk_lifetimes.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace ringscope {
 
 void ChunkLifetimes::OnChunk(BufferId buffer, const ChunkCommit& commit,

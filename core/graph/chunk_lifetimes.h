@@ -1,14 +1,8 @@
 #ifndef RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_
 #define RINGSCOPE_CORE_GRAPH_CHUNK_LIFETIMES_H_
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <unordered_map>
 
-#include "core/base/enum_names.h"
-#include "core/base/lookup.h"
-#include "core/session/replay_listener.h"
 #include "core/session/session.h"
 
 namespace ringscope {

@@ -2,8 +2,6 @@
 
 #include "core/ledger/buffer_ledger.h"
 
-#include <algorithm>
-
 #include "core/perfetto/data_loss.h"
 
 namespace ringscope::ledger {
@@ -404,7 +402,6 @@ void BufferLedger::Return(const Packet& packet, const Decision& decision,
     if (decision.fate == Fate::kReadable) return;
     complete(account);
     totals_.duplicates += {1, packet.size};
-    sinks_.Call(&LedgerSink::OnDuplicate, account);
     return hand_over(account);
   }
   if (state == State::kGone) {

@@ -39,18 +39,8 @@
 #ifndef RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
 #define RINGSCOPE_CORE_LEDGER_BUFFER_LEDGER_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <map>
-#include <optional>
-#include <unordered_map>
-#include <vector>
 
-#include "core/base/ids.h"
-#include "core/base/log_moment.h"
-#include "core/base/lookup.h"
-#include "core/ledger/ledger.h"
 #include "core/ledger/written_packets.h"
 
 namespace ringscope::ledger {

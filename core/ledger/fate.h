@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_CORE_LEDGER_FATE_H_
 #define RINGSCOPE_CORE_LEDGER_FATE_H_
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <variant>
-
-#include "core/base/enum_names.h"
 #include "core/engine/engine.h"
 #include "core/log/service_access.h"
 #include "core/trace/stage_account.h"

@@ -1,9 +1,5 @@
 #include "core/ledger/ledger.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "core/ledger/buffer_ledger.h"
 
 namespace ringscope {

@@ -1,21 +1,8 @@
 #ifndef RINGSCOPE_CORE_LEDGER_LEDGER_H_
 #define RINGSCOPE_CORE_LEDGER_LEDGER_H_
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/ids.h"
-#include "core/base/log_moment.h"
 #include "core/ledger/fate.h"
 #include "core/ledger/written_commit.h"
-#include "core/log/op.h"
-#include "core/perfetto/packet_facts.h"
 #include "core/session/session.h"
 
 namespace ringscope {
@@ -116,10 +103,8 @@ class LedgerSink {
   /// and before the replay's other listeners get it (ReplayListener::OnChunk).
   virtual void OnChunkWritten(BufferId, WrittenCommit&) {}
   virtual void OnPacketFate(const PacketAccount&) {}
-  /// A packet that was read before was returned again. It is not counted among the fates.
-  virtual void OnDuplicate(const PacketAccount&) {}
-  /// A read pass returned a valid packet. Its fate, or that it is a duplicate, was reported just
-  /// before.
+  /// A read pass returned a valid packet. Its fate was reported just before, unless it was returned
+  /// before that: then it is a duplicate, and not counted among the fates.
   virtual void OnReturned(const PacketAccount&, const SessionPacket&) {}
   /// A patch changed a fragment that its writer had completed, or broke the chunk.
   virtual void OnWrongPatch(BufferId, ChunkName) {}

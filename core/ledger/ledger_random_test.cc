@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/compare/fuzz_run.h"
-#include "core/compare/random_stream.h"
 #include "core/engine/catalogue.h"
 #include "core/ledger/ledger.h"
+#include "core/testing/written_stream.h"
 
 namespace ringscope {
 namespace {
@@ -94,7 +94,7 @@ TEST_P(LedgerRandomTest, CorrectWritersPacketsAreFoundOnce) {
   uint64_t found = 0;
   for (uint32_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
-    RandomStream stream(seed, Conduct::kCorrect);
+    testing::WrittenStream stream(seed, Conduct::kCorrect);
     StreamRun run(*FindEngine(GetParam()).value(), stream);
     for (int i = 0; i < kSteps; ++i) run.Apply(stream.Next());
     while (const auto step = stream.NextToFinish()) run.Apply(*step);

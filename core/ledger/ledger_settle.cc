@@ -1,7 +1,5 @@
 // Reports fates once nothing can change them any more, and at the end of the log.
 
-#include <algorithm>
-
 #include "core/ledger/buffer_ledger.h"
 
 namespace ringscope::ledger {

@@ -39,7 +39,9 @@ class AccountLog : public LedgerSink {
     lines.push_back(line);
     accounts.push_back(account);
   }
-  void OnDuplicate(const PacketAccount& account) override {
+  void OnReturned(const PacketAccount& account, const SessionPacket&) override {
+    const auto read = [](const PacketAccount& one) { return std::pair(one.pass, one.position); };
+    if (!accounts.empty() && read(accounts.back()) == read(account)) return;  // it has a fate
     lines.push_back(fmt::format("{}:{}#{}.{} again", Raw(account.sequence.producer),
                                 Raw(account.sequence.writer),
                                 static_cast<uint32_t>(account.first_chunk), account.fragment));

@@ -1,16 +1,9 @@
 #ifndef RINGSCOPE_CORE_LEDGER_PACKET_VALUES_H_
 #define RINGSCOPE_CORE_LEDGER_PACKET_VALUES_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/packet_facts.h"
 
 namespace ringscope {
 
@@ -40,11 +33,8 @@ class PacketValues {
   /// Forgets a chunk. @return its packets' values by their first fragment; may be empty
   std::vector<Value> Forget(const ChunkAt& at) {
     last_ = {};
-    const auto found = chunks_.find(at);
-    if (found == chunks_.end()) return {};
-    std::vector<Value> values = std::move(found->second);
-    chunks_.erase(found);
-    return values;
+    auto found = chunks_.extract(at);
+    return found ? std::move(found.mapped()) : std::vector<Value>();
   }
 
  private:

@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_COMMIT_H_
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_COMMIT_H_
 
-#include <algorithm>
-#include <vector>
-
 #include "core/perfetto/fragment.h"
 #include "core/perfetto/packet_facts.h"
 

@@ -2,9 +2,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace ringscope::ledger {
 ChainId Chains::New() {
   if (!free_.empty()) {
@@ -336,7 +333,7 @@ bool WrittenPackets::IsCommitted(const Sequence& sequence, ChunkName key, uint64
 void WrittenPackets::OpenFront(const Arrival& arrival, ChainId id) {
   const ChunkName previous = arrival.key.Previous();
   if (IsCommitted(arrival.sequence, previous, arrival.record.id - 1))
-    CloseFront(id);
+    Close(id, &Chain::front_closed);
   else
     chains_.AwaitPrevious(previous, id);
 }
@@ -345,20 +342,15 @@ void WrittenPackets::OpenFront(const Arrival& arrival, ChainId id) {
 void WrittenPackets::OpenBack(const Arrival& arrival, ChainId id) {
   const ChunkName next = arrival.key.Next();
   if (IsCommitted(arrival.sequence, next, arrival.record.id + 1))
-    CloseBack(id);
+    Close(id, &Chain::back_closed);
   else
     chains_.AwaitNext(next, id);
 }
 
-/// Nothing before the chain continues it.
-void WrittenPackets::CloseFront(ChainId id) {
-  chains_[id].front_closed = true;
-  losses_.LoseChain(id, {.cause = Cause::kBrokenChain});
-}
-
-/// Nothing after the chain continues it.
-void WrittenPackets::CloseBack(ChainId id) {
-  chains_[id].back_closed = true;
+/// Nothing before the chain, or after it, continues it.
+/// @param end Chain::front_closed or Chain::back_closed
+void WrittenPackets::Close(ChainId id, bool Chain::*end) {
+  chains_[id].*end = true;
   losses_.LoseChain(id, {.cause = Cause::kBrokenChain});
 }
 
@@ -395,7 +387,7 @@ void WrittenPackets::LinkBack(const Arrival& arrival, size_t index) {
   const ChunkRecord* next = records_.Find(key.Next());
   const bool next_starts_another = next != nullptr && !next->entries.empty();
   if (next_starts_another)
-    CloseBack(id);
+    Close(id, &Chain::back_closed);
   else
     OpenBack(arrival, id);
 }
@@ -413,11 +405,11 @@ void WrittenPackets::LinkNeighbours(const Arrival& arrival) {
   if (before != kNoChain && is_empty)
     OpenBack(arrival, before);
   else if (before != kNoChain)
-    CloseBack(before);
+    Close(before, &Chain::back_closed);
   if (after != kNoChain && is_empty)
     OpenFront(arrival, after);
   else if (after != kNoChain)
-    CloseFront(after);
+    Close(after, &Chain::front_closed);
 }
 
 /// The chains that have a fragment in the chunk, each once for each fragment.

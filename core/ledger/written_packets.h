@@ -35,16 +35,10 @@
 #ifndef RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 #define RINGSCOPE_CORE_LEDGER_WRITTEN_PACKETS_H_
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "core/base/interval_set.h"
-#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
-#include "core/perfetto/fragment.h"
 
 namespace ringscope::ledger {
 
@@ -297,8 +291,7 @@ class WrittenPackets {
   void Join(ChainId earlier, ChainId later);
   void OpenFront(const Arrival& arrival, ChainId id);
   void OpenBack(const Arrival& arrival, ChainId id);
-  void CloseFront(ChainId id);
-  void CloseBack(ChainId id);
+  void Close(ChainId id, bool Chain::*end);
   bool IsCommitted(const Sequence& sequence, ChunkName key, uint64_t id) const;
   void Count(uint64_t bytes) { count_ += {1, bytes}; }
 

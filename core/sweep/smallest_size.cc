@@ -1,9 +1,5 @@
 #include "core/sweep/smallest_size.h"
 
-#include <algorithm>
-#include <set>
-
-#include "core/perfetto/chunk.h"
 #include "core/perfetto/trace_config_facts.h"
 
 namespace ringscope {

@@ -1,15 +1,6 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SMALLEST_SIZE_H_
 #define RINGSCOPE_CORE_SWEEP_SMALLEST_SIZE_H_
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "core/base/ids.h"
-#include "core/base/result.h"
 #include "core/sweep/sweep.h"
 
 namespace ringscope {

@@ -2,9 +2,7 @@
 
 #include <deque>
 #include <numeric>
-#include <set>
 
-#include "core/base/lookup.h"
 #include "core/engine/payload_store.h"
 
 namespace ringscope {

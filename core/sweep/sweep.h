@@ -1,24 +1,9 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SWEEP_H_
 #define RINGSCOPE_CORE_SWEEP_SWEEP_H_
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/ids.h"
-#include "core/base/log_moment.h"
-#include "core/base/sequence_map.h"
 #include "core/ledger/ledger.h"
 #include "core/log/configured_ops.h"
 #include "core/log/session_index.h"
-#include "core/perfetto/chunk.h"
 #include "core/session/replay_outcome.h"
 
 // A sweep replays one session in many configurations, and gives for each the rows that a replay of

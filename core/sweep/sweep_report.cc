@@ -1,13 +1,6 @@
 #include "core/sweep/sweep_report.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <span>
-
-#include "core/base/text.h"
-#include "core/perfetto/chunk.h"
 
 namespace ringscope {
 namespace {

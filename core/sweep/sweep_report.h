@@ -1,14 +1,7 @@
 #ifndef RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
 #define RINGSCOPE_CORE_SWEEP_SWEEP_REPORT_H_
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/ids.h"
-#include "core/base/result.h"
 #include "core/sweep/smallest_size.h"
-#include "core/sweep/sweep.h"
 
 namespace ringscope {
 

@@ -189,7 +189,7 @@ std::string EngineAgreement::CheckNothingLost(CheckedEngine& engine) {
   return "";
 }
 
-std::string CheckAgreement(RandomStream& stream, int steps) {
+std::string CheckAgreement(WrittenStream& stream, int steps) {
   const bool correct = stream.traits().conduct == Conduct::kCorrect;
   EngineAgreement agreement(stream.traits(), correct ? &stream.written() : nullptr);
   for (int i = 0; i < steps; ++i)

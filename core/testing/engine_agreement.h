@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/random_stream.h"
 #include "core/testing/checked_engine.h"
+#include "core/testing/written_stream.h"
 
 namespace ringscope::testing {
 
@@ -16,7 +16,7 @@ namespace ringscope::testing {
 /// have in common. The claims are next to their checks.
 class EngineAgreement {
  public:
-  using Written = std::map<SequenceKey, WrittenSequence>;
+  using Written = WrittenStream::Sequences;
 
   /// @param written what the stream's writers write, to hold packets to; nullptr if not known. Not
   ///   owned.
@@ -30,8 +30,8 @@ class EngineAgreement {
  private:
   /// The progress of one engine in one sequence.
   struct Progress {
-    std::set<std::pair<uint32_t, uint32_t>> returned;  // places, as in WrittenSequence
-    std::optional<std::pair<uint32_t, uint32_t>> last;
+    std::set<WrittenStream::Place> returned;
+    std::optional<WrittenStream::Place> last;
   };
 
   CheckedEngine& Find(const char* name);
@@ -51,7 +51,7 @@ class EngineAgreement {
 /// A whole stream: `steps` of it and then, if it is a correct one, what its writers have left to
 /// do.
 /// @return the claim that does not hold, and how; empty: all do
-std::string CheckAgreement(RandomStream& stream, int steps);
+std::string CheckAgreement(WrittenStream& stream, int steps);
 
 }  // namespace ringscope::testing
 

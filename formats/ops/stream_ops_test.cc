@@ -30,7 +30,7 @@ TEST(EngineReproducers, RoundTrip) {
   const std::string path = ::testing::TempDir() + "/stream.ops.jsonl";
   for (uint32_t seed = 0; seed < 6; ++seed) {
     const Conduct conduct = seed % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
-    const RecordedStream stream = testing::Record(RandomStream(seed, conduct), 100);
+    const RecordedStream stream = testing::Record(testing::WrittenStream(seed, conduct), 100);
     ASSERT_TRUE(testing::WriteOps(stream, path));
     const auto back = testing::ReadOps(path);
     ASSERT_TRUE(back) << back.error().ToString();
@@ -62,7 +62,7 @@ TEST(EngineReproducers, RoundTrip) {
 
 // A stream that misstates what was written breaks a claim, and few of its steps are needed.
 TEST(EngineReproducers, AreCutDown) {
-  RecordedStream stream = testing::Record(RandomStream(4, Conduct::kCorrect), 100);
+  RecordedStream stream = testing::Record(testing::WrittenStream(4, Conduct::kCorrect), 100);
   for (auto& [key, sequence] : stream.written)
     for (auto& [place, packet] : sequence.packets) packet.content += "?";
   const std::string wrong = testing::CheckRecorded(stream);

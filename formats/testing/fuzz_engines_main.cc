@@ -42,7 +42,7 @@ class Campaign {
       if (number >= count_) return;
       const auto seed = first_ + static_cast<uint32_t>(number);
       const Conduct conduct = seed % 2 == 0 ? Conduct::kCorrect : Conduct::kHostile;
-      RandomStream stream(seed, conduct);
+      WrittenStream stream(seed, conduct);
       const std::string wrong = CheckAgreement(stream, kSteps);
       if (!wrong.empty()) Report(seed, conduct, wrong);
     }
@@ -50,7 +50,7 @@ class Campaign {
 
   void Report(uint32_t seed, Conduct conduct, const std::string& wrong) {
     ++findings_;
-    const RecordedStream recorded = CutDown(Record(RandomStream(seed, conduct), kSteps));
+    const RecordedStream recorded = CutDown(Record(WrittenStream(seed, conduct), kSteps));
     const std::string path = fmt::format("engines-{}.ops.jsonl", seed);
     const Status written = WriteOps(recorded, path);
     const std::lock_guard lock(mutex_);

@@ -15,7 +15,7 @@ std::string ClaimOf(const std::string& wrong) { return wrong.substr(0, wrong.rfi
 
 }  // namespace
 
-RecordedStream Record(RandomStream stream, int steps) {
+RecordedStream Record(WrittenStream stream, int steps) {
   RecordedStream recorded;
   recorded.traits = stream.traits();
   const auto keep = [&](const StreamStep& step) {

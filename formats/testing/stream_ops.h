@@ -18,7 +18,7 @@ struct RecordedStream {
 };
 
 /// All of a stream, as CheckAgreement takes it.
-RecordedStream Record(RandomStream stream, int steps);
+RecordedStream Record(WrittenStream stream, int steps);
 
 /// @return the claim that does not hold, as CheckAgreement; those about a whole stream apart
 std::string CheckRecorded(const RecordedStream& stream);
