@@ -48,22 +48,20 @@ void NeededNames::OnReturned(const PacketAccount& account, const SessionPacket& 
 }
 
 void NeededNames::AddTree(Bytes tree, bool is_in_trace) {
-  wire::FieldReader fields(tree);
-  while (const auto field = fields.Next()) {
+  for (const wire::Field& field : wire::FieldReader(tree)) {
     const auto number = [&](uint32_t of) {
-      return static_cast<int32_t>(wire::NumberIn(field->bytes, of));
+      return static_cast<int32_t>(wire::NumberIn(field.bytes, of));
     };
-    if (field->IsBytes(proto::ProcessTree::kThreads)) {
+    if (field.IsBytes(proto::ProcessTree::kThreads)) {
       process_of_[number(1)] = number(3);
-    } else if (field->IsBytes(proto::ProcessTree::kProcesses)) {
+    } else if (field.IsBytes(proto::ProcessTree::kProcesses)) {
       const auto [at, is_new] = processes_.try_emplace(number(1));
       Process& process = at->second;
       if (is_new) {
         ++missing_;
         process.pid = at->first;
-        wire::FieldReader names(field->bytes);
-        while (const auto name = names.Next())
-          if (name->IsBytes(3) && process.name.empty()) process.name = wire::AsText(name->bytes);
+        for (const wire::Field& name : wire::FieldReader(field.bytes))
+          if (name.IsBytes(3) && process.name.empty()) process.name = wire::AsText(name.bytes);
       }
       if (!is_in_trace || process.is_in_trace) continue;
       process.is_in_trace = true;

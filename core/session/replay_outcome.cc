@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/lookup.h"
 #include "core/protovm/protovm_rules.h"
 #include "core/trace/trace_facts.h"
 

@@ -1,7 +1,6 @@
 #include "core/session/session.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/text.h"
 #include "core/protovm/protovm_rules.h"

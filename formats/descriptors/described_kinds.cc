@@ -101,16 +101,14 @@ void DescribedKinds::Clear(Sequence& sequence) {
 
 void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
   using Data = proto::InternedData;
-  wire::FieldReader entries(interned_data);
-  while (const std::optional<wire::Field> entry = entries.Next()) {
-    const bool is_event = entry->IsBytes(Data::kEventNames);
-    if (!is_event && !entry->IsBytes(Data::kEventCategories)) continue;
+  for (const wire::Field& entry : wire::FieldReader(interned_data)) {
+    const bool is_event = entry.IsBytes(Data::kEventNames);
+    if (!is_event && !entry.IsBytes(Data::kEventCategories)) continue;
     uint64_t iid = 0;
     std::string_view name;
-    wire::FieldReader fields(entry->bytes);
-    while (const std::optional<wire::Field> field = fields.Next()) {
-      if (field->number == proto::EventName::kIid) iid = field->value;
-      if (field->number == proto::EventName::kName) name = wire::AsText(field->bytes);
+    for (const wire::Field& field : wire::FieldReader(entry.bytes)) {
+      if (field.number == proto::EventName::kIid) iid = field.value;
+      if (field.number == proto::EventName::kName) name = wire::AsText(field.bytes);
     }
     if (interned_ >= kMaxInterned) return;
     Interned& names = is_event ? sequence.events : sequence.categories;
@@ -160,16 +158,14 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   std::vector<std::pair<uint32_t, size_t>> counts;  // of the events by kind
   size_t events = 0;
   bool has_compact = false;
-  wire::FieldReader fields(bundle);
-  while (const std::optional<wire::Field> field = fields.Next()) {
-    has_compact |= field->number == Bundle::kCompactSched;
-    if (!field->IsBytes(Bundle::kEvent)) continue;
+  for (const wire::Field& field : wire::FieldReader(bundle)) {
+    has_compact |= field.number == Bundle::kCompactSched;
+    if (!field.IsBytes(Bundle::kEvent)) continue;
     if (events++ == kEventsRead) break;
-    wire::FieldReader of_event(field->bytes);
-    while (const std::optional<wire::Field> part = of_event.Next()) {
-      if (IsOfEveryEvent(part->number)) continue;
-      auto* count = FindBy(counts, part->number, &std::pair<uint32_t, size_t>::first);
-      if (count == nullptr) count = &counts.emplace_back(part->number, 0);
+    for (const wire::Field& part : wire::FieldReader(field.bytes)) {
+      if (IsOfEveryEvent(part.number)) continue;
+      auto* count = FindBy(counts, part.number, &std::pair<uint32_t, size_t>::first);
+      if (count == nullptr) count = &counts.emplace_back(part.number, 0);
       ++count->second;
     }
   }

@@ -55,7 +55,7 @@ constexpr ZstdFrameReader::Limits kLimits = {.content = commit_log::kMaxFrameCon
 std::optional<uint64_t> FirstNumber(Bytes content) {
   const auto field = wire::FieldReader(content).Next();
   if (!field || !field->IsBytes(commit_log::kRecord)) return std::nullopt;
-  return commit_log::RecordNumber(field->bytes);
+  return wire::FirstVarint(field->bytes, commit_log::kNumber);
 }
 
 class Reader : public LogSource {

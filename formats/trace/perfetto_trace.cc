@@ -545,8 +545,7 @@ namespace {
 
 /// The first field of a message, if it is whole and has this number; else empty.
 Bytes FirstField(Bytes message, uint32_t number) {
-  wire::FieldReader fields(message);
-  const auto field = fields.Next();
+  const auto field = wire::FieldReader(message).Next();
   return field && field->IsBytes(number) ? field->bytes : Bytes();
 }
 
