@@ -288,11 +288,10 @@ class Finder {
       if (buffer.index >= file_.stats.size()) continue;
       const BufferStats& expected = file_.stats[buffer.index];
       const BufferStats& stats = buffer.engine->stats();
-      for (const StatField& field : kStatFields) {
-        if (stats.*field.value == expected.*field.value) continue;
-        if (!Contains(found_.different_stats, field.name))
+      for (const StatField& field : kStatFields)
+        if (stats.*field.value != expected.*field.value &&
+            !Contains(found_.different_stats, field.name))
           found_.different_stats.emplace_back(field.name);
-      }
     }
   }
 
