@@ -61,8 +61,8 @@ void DecodeMerge(Bytes encoded, Instruction& out) {
 // the depth of a program is limited by nothing but its size.
 Program::Program(Bytes encoded) {
   std::vector<Bytes> bodies;  // by instruction
-  VmFields top(encoded);
-  for (VmField field; top.Next(field);) {
+  VmFields outer(encoded);
+  for (VmField field; outer.Next(field);) {
     if (field.number == 1) version_ = AsUint(field);
     if (field.number != 2 || field.is_scalar()) continue;
     Instruction& added = instructions_.emplace_back();

@@ -59,7 +59,7 @@ Status NotedReads::Change(Op op) {
   if (replay_) RS_RETURN_IF_ERROR(replay_->Apply(op));
   if (auto* const read = std::get_if<ReadPass>(&op.body)) {
     std::vector<bool>& known = reads_->left_nothing;
-    if (replay_) known.push_back(replay_->left_nothing());
+    if (replay_) known.push_back(replay_->reads().left_nothing());
     if (passes_ < known.size()) read->left_nothing = known[passes_];
     ++passes_;
   }

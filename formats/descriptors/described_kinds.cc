@@ -71,32 +71,22 @@ struct EventNames {
 
 uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts,
                              Bytes content, Bytes packet) {
-  Sequence& sequence = Of({buffer, chunk.sequence});
+  const std::pair key(buffer, chunk.sequence);
+  if (last_ == nullptr || last_key_ != key) last_ = &sequences_[last_key_ = key];
+  Sequence& sequence = *last_;
   const bool follows = !sequence.chunk || *sequence.chunk == chunk.chunk ||
                        Successor(*sequence.chunk) == chunk.chunk;
+  if (!follows || facts.clears_state) {
+    interned_ -= sequence.categories.size() + sequence.events.size();
+    sequence = {};
+  }
   sequence.chunk = chunk.chunk;
-  if (!follows || facts.clears_state) Clear(sequence);
   if (facts.has_interned_data)
     wire::ForEachMessage(packet, proto::TracePacket::kInternedData,
                          [&](Bytes interned_data) { Intern(sequence, interned_data); });
   if (facts.content == proto::TracePacket::kTrackEvent) return OfTrackEvent(sequence, content);
   if (facts.content == proto::TracePacket::kProcessTree) return OfProcessTree(content);
   return facts.content == proto::TracePacket::kFtraceEvents ? OfFtrace(content) : 0;
-}
-
-DescribedKinds::Sequence& DescribedKinds::Of(const std::pair<BufferId, SequenceKey>& key) {
-  if (last_ == nullptr || last_key_ != key) {
-    last_ = &sequences_[key];
-    last_key_ = key;
-  }
-  return *last_;
-}
-
-void DescribedKinds::Clear(Sequence& sequence) {
-  interned_ -= sequence.categories.size() + sequence.events.size();
-  sequence.categories.clear();
-  sequence.events.clear();
-  sequence.kinds.clear();
 }
 
 void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {

@@ -240,14 +240,12 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   if (pending.temporary_ == nullptr)
     return Fail(ErrorCode::kLimit, "too many files are written at once", {path, {}, {}});
   if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
-  const int fd = ::open(pending.temporary_->text,
-                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode);
-  if (fd < 0) {
+  const UniqueFd file(::open(pending.temporary_->text,
+                             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode));
+  if (!file.valid())
     return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
-  }
   // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
-  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
-  ::close(fd);
+  if (exists && ::fchmod(file.get(), info.st_mode & 07777) != 0) errno = 0;
   return pending;
 }
 

@@ -21,8 +21,6 @@
 namespace ringscope {
 namespace {
 
-// Reading.
-
 constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
 /// Whether a commit is the last part of its request.
 constexpr RecordField kLastField = DefaultField(7, "last");
@@ -249,8 +247,6 @@ class OpsReader : public LogSource {
   bool at_end_ = false;
   Status status_;
 };
-
-// Writing.
 
 /// A request with more chunks and patches is written as bytes: readers bound the values of a line.
 constexpr size_t kMaxEntries = 10'000;
