@@ -157,12 +157,11 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
 Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory) {
   smb::ChunkPlace place;
   std::optional<size_t> data;
-  wire::FieldReader reader(field.bytes);
-  while (const auto part = reader.Next()) {
-    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part->value;
-    if (part->IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part->value;
-    if (!part->IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
-    data = part->bytes.size();
+  for (const wire::Field& part : wire::FieldReader(field.bytes)) {
+    if (part.IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part.value;
+    if (part.IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part.value;
+    if (!part.IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
+    data = part.bytes.size();
     // Some of these sizes would abort the service: none is passed on.
     if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
       return Fail(ErrorCode::kCorrupt,

@@ -424,12 +424,11 @@ void FlushWatch::OnCloneReply(uint64_t clone, CloneEnded reply) {
 
 bool OwnPackets::Add(Bytes packet) {
   bool is_own = false, is_provenance = false, has_states = false;
-  wire::FieldReader reader(packet);
-  while (const auto field = reader.Next()) {
-    if (field->number == proto::TracePacket::kTrustedPacketSequenceId)
-      is_own = field->value == kServiceSequenceId;
-    is_provenance |= field->number == proto::TracePacket::kTraceProvenance;
-    has_states |= field->number == proto::TracePacket::kProtovms;
+  for (const wire::Field& field : wire::FieldReader(packet)) {
+    if (field.number == proto::TracePacket::kTrustedPacketSequenceId)
+      is_own = field.value == kServiceSequenceId;
+    is_provenance |= field.number == proto::TracePacket::kTraceProvenance;
+    has_states |= field.number == proto::TracePacket::kProtovms;
   }
   if (!is_own) return false;
   // A replay makes the states of programs (ProtoVM), and the listing of sequences that is before
@@ -444,18 +443,16 @@ bool OwnPackets::Add(Bytes packet) {
 }
 
 std::optional<uint64_t> PassReader::Add(Bytes reply) {
-  wire::FieldReader reader(reply);
-  while (const auto field = reader.Next()) {
-    if (!field->IsBytes(proto::ReadBuffersResponse::kSlices)) continue;
+  for (const wire::Field& field : wire::FieldReader(reply)) {
+    if (!field.IsBytes(proto::ReadBuffersResponse::kSlices)) continue;
     bool is_last = false;
-    wire::FieldReader slice(field->bytes);
-    while (const auto part = slice.Next()) {
-      if (part->number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
-        is_last = part->value != 0;
-      if (part->number == proto::ReadBuffersResponse::Slice::kData && !found_other_)
-        packet_ += wire::AsText(part->bytes);
+    for (const wire::Field& part : wire::FieldReader(field.bytes)) {
+      if (part.number == proto::ReadBuffersResponse::Slice::kLastSliceForPacket)
+        is_last = part.value != 0;
+      if (part.number == proto::ReadBuffersResponse::Slice::kData && !found_other_)
+        packet_ += wire::AsText(part.bytes);
     }
-    within_packet_ = !is_last && !field->bytes.empty();
+    within_packet_ = !is_last && !field.bytes.empty();
     if (!is_last) continue;
     found_other_ = found_other_ || !own_.Add(wire::AsBytes(packet_));
     packet_.clear();
@@ -472,9 +469,8 @@ constexpr uint64_t kMostOwnBytes = 256 * 1024;
 /// Returns the bytes of the service's own packets that a read begins with.
 uint64_t OwnBytesIn(Bytes bytes) {
   OwnPackets own;
-  wire::FieldReader packets(bytes);
-  while (const auto packet = packets.Next())
-    if (!packet->IsBytes(proto::Trace::kPacket) || !own.Add(packet->bytes)) break;
+  for (const wire::Field& packet : wire::FieldReader(bytes))
+    if (!packet.IsBytes(proto::Trace::kPacket) || !own.Add(packet.bytes)) break;
   return own.bytes();
 }
 
@@ -505,16 +501,15 @@ ReadsIn FindReads(const UniqueFd& file, uint64_t& at, uint64_t size) {
     const uint64_t taken = std::min(size - at, most);
     const auto bytes = BytesAt(file, at, taken);
     const uint64_t before = at;
-    wire::FieldReader packets(bytes);
-    while (const auto packet = packets.Next()) {
-      at += packet->whole.size();
-      const auto event = wire::LastBytes(packet->bytes, proto::TracePacket::kServiceEvent);
+    for (const wire::Field& packet : wire::FieldReader(bytes)) {
+      at += packet.whole.size();
+      const auto event = wire::LastBytes(packet.bytes, proto::TracePacket::kServiceEvent);
       if (event &&
           wire::LastVarint(*event, proto::TracingServiceEvent::kReadTracingBuffersCompleted)) {
         ++reads.ends;
         reads.begins = false;
       } else {  // other events, and statistics, are at the end of a read and begin none
-        reads.begins |= !event && !wire::LastBytes(packet->bytes, proto::TracePacket::kTraceStats);
+        reads.begins |= !event && !wire::LastBytes(packet.bytes, proto::TracePacket::kTraceStats);
       }
     }
     if (at == before && taken == size - at) break;

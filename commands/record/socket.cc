@@ -12,8 +12,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "formats/io/byte_stream.h"
-
 namespace ringscope {
 namespace {
 

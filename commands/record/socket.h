@@ -1,9 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SOCKET_H_
 #define RINGSCOPE_COMMANDS_RECORD_SOCKET_H_
 
-#include <fcntl.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <deque>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "formats/io/byte_stream.h"
 #include "formats/ipc/ipc_frame.h"
 
 namespace ringscope {
@@ -22,32 +21,6 @@ namespace ringscope {
 // Unix stream sockets as Perfetto uses them. A name is a path, or "@NAME" in Linux's abstract
 // namespace; a list of names is separated by commas. Sockets do not block: no signal interrupts a
 // call.
-
-/// Owns a file descriptor.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  ~UniqueFd() { Reset(); }
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    if (this != &other) other.Reset();
-    return *this;
-  }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  void Reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-  /// Another descriptor of the same file; invalid if the system has none left.
-  UniqueFd Duplicate() const { return UniqueFd(::fcntl(fd_, F_DUPFD_CLOEXEC, 0)); }
-
- private:
-  int fd_ = -1;
-};
 
 /// A listening socket; a path is removed again with it.
 class Listener {

@@ -422,7 +422,7 @@ class LogDiffer::Impl {
     result_.records = a.records();
     result_.first_time_ns = a.first_time_ns();
     result_.last_time_ns = a.last_time_ns();
-    result_.reads = {a.reads_used(), b.reads_used()};
+    result_.reads = {a.reads().used(), b.reads().used()};
     uint64_t& differing = result_.counts[DifferenceKind::kCounter] = 0;
     for (const auto& [id, buffer_a] : a.session().buffers()) {
       const SessionBuffer* const buffer_b = b_.Buffer(id);

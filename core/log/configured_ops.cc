@@ -227,8 +227,7 @@ void ConfiguredOps::PutForBuffers(Record record, Id Record::*member) {
 
 Status ConfiguredOps::Change(Op op) {
   time_ns_ = op.time_ns;
-  const bool sets_up = std::holds_alternative<TraceConfigRecord>(op.body) ||
-                       std::holds_alternative<BufferSetUp>(op.body);
+  const bool sets_up = op.body.Is<TraceConfigRecord, BufferSetUp>();
   if (!sets_up && !setups_.empty() && !is_set_up_) RS_RETURN_IF_ERROR(EndSetUp());
   Status status;
   bool keeps = true;

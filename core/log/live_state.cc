@@ -31,11 +31,9 @@ std::span<const ChunkToPatch> HeldPatches::Take(ProducerId producer) {
 }
 
 void LiveState::ForgetSession(uint64_t session) {
-  std::erase_if(entries_, [&](const auto& entry) {
-    const auto& [kind, owner, number, name] = entry.first;
-    return owner == session &&
-           (kind == OpKindOf<SessionStarted>() || kind == OpKindOf<TraceConfigRecord>() ||
-            kind == OpKindOf<SessionChanged>());
+  std::erase_if(entries_, [&](const std::pair<const Key, Entry>& entry) {
+    return std::get<1>(entry.first) == session &&
+           entry.second.body.Is<SessionStarted, TraceConfigRecord, SessionChanged>();
   });
 }
 
@@ -46,12 +44,9 @@ void LiveState::ForgetBuffer(BufferId buffer) {
     return source != nullptr && source->target_buffer == buffer;
   });
   // Removes records about the instances of these sources.
-  std::erase_if(entries_, [&](const auto& entry) {
+  std::erase_if(entries_, [&](const std::pair<const Key, Entry>& entry) {
     const auto& [kind, owner, number, name] = entry.first;
-    const bool is_of_instance = kind == OpKindOf<DataSourceStarted>() ||
-                                kind == OpKindOf<DataSourceStopped>() ||
-                                kind == OpKindOf<DataSourceNotified>();
-    return is_of_instance &&
+    return entry.second.body.Is<DataSourceStarted, DataSourceStopped, DataSourceNotified>() &&
            !entries_.contains({OpKindOf<DataSourceSetUp>(), owner, number, std::string()});
   });
 }

@@ -507,6 +507,12 @@ class OpBody : public AnyRecord {
   OpBody& operator=(const OpBody& other);
   OpBody& operator=(OpBody&& other) noexcept;
   ~OpBody();
+
+  /// Returns true if the record is of one of these kinds.
+  template <typename... Kinds>
+  bool Is() const {
+    return (std::holds_alternative<Kinds>(*this) || ...);
+  }
 };
 
 /// Calls the function for the kind of the record, if there is one.
@@ -536,10 +542,9 @@ class SessionStart {
     if (is_started_ || !op.time_ns) return;
     const auto* const changed = std::get_if<SessionChanged>(&op.body);
     is_started_ = changed != nullptr && changed->change == SessionChange::kStarted;
-    const bool begins = !is_begun_ && std::holds_alternative<SessionStarted>(op.body);
-    const bool is_of_producer = std::holds_alternative<ProducerConnected>(op.body) ||
-                                std::holds_alternative<SharedMemorySetUp>(op.body) ||
-                                std::holds_alternative<DataSourceRegistered>(op.body);
+    const bool begins = !is_begun_ && op.body.Is<SessionStarted>();
+    const bool is_of_producer =
+        op.body.Is<ProducerConnected, SharedMemorySetUp, DataSourceRegistered>();
     if (is_started_ || begins || (!ns_ && !is_of_producer)) ns_ = op.time_ns;
     is_begun_ |= begins;
   }
@@ -590,9 +595,8 @@ class RecordSink {
 /// A record that outlives its source. Copies share the bytes of a commit.
 class StoredOp {
  public:
-  explicit StoredOp(const Op& op);
-  /// A commit with another request. @param like has all other fields
-  StoredOp(const Op& like, std::string request);
+  /// @param request of a commit, in place of its own
+  explicit StoredOp(const Op& op, std::optional<std::string> request = {});
 
   const Op& op() const { return op_; }
 

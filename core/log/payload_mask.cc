@@ -77,11 +77,10 @@ void ClearField(Writable message, const wire::Field& field) {
 /// Visits fields, which may change, until `visit` returns false. @return the bytes after them
 template <typename Visit>
 Writable VisitFields(Writable message, Visit visit) {
-  wire::FieldReader fields(message);
   size_t read = 0;
-  while (const auto field = fields.Next()) {
-    if (!visit(*field)) break;
-    read += field->whole.size();
+  for (const wire::Field& field : wire::FieldReader(message)) {
+    if (!visit(field)) break;
+    read += field.whole.size();
   }
   return message.subspan(read);
 }

@@ -5,16 +5,6 @@
 namespace ringscope {
 namespace {
 
-/// The kinds of records that are no events.
-using OtherKinds = std::variant<LogHeader, ClockSnapshotRecord, WriterRegistered,
-                                WriterUnregistered, Commit, CloneRead, Note, RecordingEnded,
-                                ClonePass, ProtoVmSetUp, ProtoVmStates, SharedMemoryLook>;
-
-template <typename Record, typename... Kind>
-constexpr bool IsAmong(const std::variant<Kind...>*) {
-  return (std::is_same_v<Record, Kind> || ...);
-}
-
 std::string Cut(const std::string& text) { return text.substr(0, LifeEvent::kMaxText); }
 
 /// Puts what the record has of an event's fields into one.
@@ -65,20 +55,16 @@ size_t MemoryOf(const Entry& entry, const Texts&... texts) {
 }  // namespace
 
 std::optional<LifeEvent> LifeEventOf(const Op& op, uint64_t record) {
-  return std::visit(
-      [&]<typename Record>(const Record& body) -> std::optional<LifeEvent> {
-        if constexpr (IsAmong<Record>(static_cast<OtherKinds*>(nullptr))) {
-          return std::nullopt;
-        } else {
-          LifeEvent event;
-          event.time_ns = op.time_ns;
-          event.record = record;
-          event.kind = op.body.index();
-          Put(event, body);
-          return event;
-        }
-      },
-      op.body);
+  if (op.body.Is<LogHeader, ClockSnapshotRecord, WriterRegistered, WriterUnregistered, Commit,
+                 CloneRead, Note, RecordingEnded, ClonePass, ProtoVmSetUp, ProtoVmStates,
+                 SharedMemoryLook>())
+    return std::nullopt;
+  LifeEvent event;
+  event.time_ns = op.time_ns;
+  event.record = record;
+  event.kind = op.body.index();
+  std::visit([&](const auto& body) { Put(event, body); }, op.body);
+  return event;
 }
 
 void LogSummaryBuilder::Add(const Op& op, uint64_t number) {

@@ -61,15 +61,13 @@ void DecodeMerge(Bytes encoded, Instruction& out) {
 // the depth of a program is limited by nothing but its size.
 Program::Program(Bytes encoded) {
   std::vector<Bytes> bodies;  // by instruction
-  {
-    VmFields fields(encoded);
-    for (VmField field; fields.Next(field);) {
-      if (field.number == 1) version_ = AsUint(field);
-      if (field.number != 2 || field.is_scalar()) continue;
-      Instruction& added = instructions_.emplace_back();
-      added.place = static_cast<uint32_t>(bodies.size());
-      bodies.push_back(field.bytes);
-    }
+  VmFields outer(encoded);
+  for (VmField field; outer.Next(field);) {
+    if (field.number == 1) version_ = AsUint(field);
+    if (field.number != 2 || field.is_scalar()) continue;
+    Instruction& added = instructions_.emplace_back();
+    added.place = static_cast<uint32_t>(bodies.size());
+    bodies.push_back(field.bytes);
   }
   top_size_ = static_cast<uint32_t>(instructions_.size());
   for (uint32_t i = 0; i < instructions_.size(); ++i) {

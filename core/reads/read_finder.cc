@@ -102,12 +102,11 @@ class Finder {
   /// @param at_end all was read once, else as the file's events or its config's period have it
   Status Try(bool at_end) {
     wanted_.clear();
-    if (at_end)
+    for (const WrittenFile::Mark& mark : file_.marks) Want(mark.packets, mark.time_ns);
+    if (!at_end && !found_.from_events) TakeSchedule();
+    // All of it was read at the end, or the file may have been cut off in its last read.
+    if (wanted_.empty() || wanted_.back().border < file_.packets.size())
       Want(file_.packets.size(), std::nullopt);
-    else if (found_.from_events)
-      TakeMarks();
-    else
-      TakeSchedule();
     ChooseRecords();
     RS_ASSIGN_OR_RETURN(const bool is_equal, Compare());
     if (!is_equal) RS_RETURN_IF_ERROR(TryPlaces(found_.unexplained->read));
@@ -119,12 +118,6 @@ class Finder {
 
   void Want(uint64_t border, std::optional<uint64_t> time_ns) {
     wanted_.push_back({border, time_ns, ready_.SpanOf(border), 0});
-  }
-
-  void TakeMarks() {
-    for (const WrittenFile::Mark& mark : file_.marks) Want(mark.packets, mark.time_ns);
-    // The file may have been cut off in its last read.
-    if (file_.IsCutOff()) Want(file_.packets.size(), std::nullopt);
   }
 
   /// Without events: the possible borders that are nearest to the multiples of the period.
@@ -142,8 +135,6 @@ class Finder {
       while (at + 1 < borders.size() && far(at + 1) <= far(at)) ++at;
       if (borders[at] > 0) Want(borders[at], ready_.TimeAt(record));
     }
-    if (wanted_.empty() || wanted_.back().border < file_.packets.size())
-      Want(file_.packets.size(), std::nullopt);
   }
 
   /// In each span the last record before the event's time: the service notes it when the read is
@@ -195,7 +186,7 @@ class Finder {
     const uint64_t packet = comparer.compared();
     UnexplainedPacket& first = found_.unexplained.emplace();
     first.packet = packet;
-    first.read = ReadOf(packet);
+    while (first.read + 1 < wanted_.size() && wanted_[first.read].border <= packet) ++first.read;
     first.why = comparer.why();
     if (packet < file_.packets.size()) {
       first.sequence_id = file_.packets[packet].sequence_id;
@@ -203,13 +194,6 @@ class Finder {
         first.why = UnexplainedPacket::Why::kNotInLog;
     }
     return false;
-  }
-
-  /// The read that should have returned the packet.
-  uint64_t ReadOf(uint64_t packet) const {
-    uint64_t index = 0;
-    while (index + 1 < wanted_.size() && wanted_[index].border <= packet) ++index;
-    return index;
   }
 
   static Status ReadAll(Session& session) {
@@ -288,11 +272,10 @@ class Finder {
       if (buffer.index >= file_.stats.size()) continue;
       const BufferStats& expected = file_.stats[buffer.index];
       const BufferStats& stats = buffer.engine->stats();
-      for (const StatField& field : kStatFields) {
-        if (stats.*field.value == expected.*field.value) continue;
-        if (!Contains(found_.different_stats, field.name))
+      for (const StatField& field : kStatFields)
+        if (stats.*field.value != expected.*field.value &&
+            !Contains(found_.different_stats, field.name))
           found_.different_stats.emplace_back(field.name);
-      }
     }
   }
 

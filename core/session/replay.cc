@@ -1,19 +1,6 @@
 #include "core/session/replay.h"
 
 namespace ringscope {
-namespace {
-
-/// Records that a plain stream of operations consists of; any other kind makes it a session's log.
-bool IsPlain(const OpBody& body) {
-  return std::holds_alternative<Commit>(body) || std::holds_alternative<BufferSetUp>(body) ||
-         std::holds_alternative<ReadPass>(body) || std::holds_alternative<CloneRead>(body) ||
-         std::holds_alternative<ProtoVmSetUp>(body) ||
-         std::holds_alternative<ProtoVmStates>(body) || std::holds_alternative<LogHeader>(body) ||
-         std::holds_alternative<Note>(body);
-}
-
-}  // namespace
-
 Replay::Replay(ReplayOptions options, ReplayListeners listeners)
     : session_(std::move(options.session), std::move(listeners)),
       reads_(session_, options.reads, std::move(options.has_reads), options.is_reconfigured),
@@ -45,7 +32,10 @@ Status Replay::Apply(const Op& op, std::optional<uint64_t> number) {
   start_.Add(op);
   const bool is_damage = IsDamage(op.body);
   if (is_damage) --records_;
-  is_plain_ &= is_damage || IsPlain(op.body);
+  // Any other kind makes a plain stream of operations a session's log.
+  is_plain_ &=
+      is_damage ||
+      op.body.Is<BufferSetUp, ReadPass, CloneRead, ProtoVmSetUp, ProtoVmStates, LogHeader, Note>();
   const ServiceReads::Due due = reads_.service().Take(op, last_time_ns_);
   if (due == ServiceReads::Due::kBefore) RS_RETURN_IF_ERROR(reads_.OnFileRead());
   if (const auto* freed = std::get_if<BufferFreed>(&op.body))
@@ -69,7 +59,7 @@ Status NotedReads::Change(Op op) {
   if (replay_) RS_RETURN_IF_ERROR(replay_->Apply(op));
   if (auto* const read = std::get_if<ReadPass>(&op.body)) {
     std::vector<bool>& known = reads_->left_nothing;
-    if (replay_) known.push_back(replay_->left_nothing());
+    if (replay_) known.push_back(replay_->reads().left_nothing());
     if (passes_ < known.size()) read->left_nothing = known[passes_];
     ++passes_;
   }

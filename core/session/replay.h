@@ -40,12 +40,7 @@ class Replay {
   Session& session() { return session_; }
   const Session& session() const { return session_; }
   uint64_t records() const { return records_; }
-  uint64_t read_passes() const { return reads_.passes(); }
-  const ServiceReads& service_reads() const { return reads_.service(); }
-  /// After Finish.
-  ReadsUsed reads_used() const { return reads_.used(); }
-  /// Returns true if the last ReadPass record left nothing in any buffer.
-  bool left_nothing() const { return reads_.left_nothing(); }
+  const ReadPolicy& reads() const { return reads_; }
   /// The session's SessionStart; of records about producers alone, the time of the first one.
   std::optional<uint64_t> first_time_ns() const {
     return start_.ns() ? start_.ns() : first_time_ns_;

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/lookup.h"
 #include "core/protovm/protovm_rules.h"
 #include "core/trace/trace_facts.h"
 
@@ -73,8 +72,8 @@ Result<ReplayOutcome> CountedReplay::Finish() {
   RS_RETURN_IF_ERROR(replay_.Finish());
   ReplayOutcome outcome;
   outcome.records = replay_.records();
-  outcome.read_passes = replay_.read_passes();
-  outcome.reads = replay_.reads_used();
+  outcome.read_passes = replay_.reads().passes();
+  outcome.reads = replay_.reads().used();
   outcome.recorder_gaps = recorder_gaps_;
   outcome.verdicts = verdicts_.Verdicts();
   outcome.first_time_ns = replay_.first_time_ns();
@@ -89,9 +88,9 @@ Result<ReplayOutcome> CountedReplay::Finish() {
   for (const auto& [id, buffer] : buffers) {
     const Counts& counts = counter_.counts[id];
     BufferOutcome& result = outcome.buffers.emplace_back(OutcomeOf(buffer));
-    result.into_file = replay_.service_reads().WritesFile(buffer.session);
+    result.into_file = replay_.reads().service().WritesFile(buffer.session);
     result.read = counts.read;
-    const uint64_t most = replay_.service_reads().MaxFileBytes(buffer.session);
+    const uint64_t most = replay_.reads().service().MaxFileBytes(buffer.session);
     if (most != 0 && !outcome.clone && result.read.bytes >= most)
       outcome.reads.exceeded_file_bytes = most;
     result.invalid = counts.invalid;

@@ -125,8 +125,6 @@ class CountedReplay {
  public:
   /// @param listeners in order, as ReplayListeners has them; they outlive this
   CountedReplay(ReplayOptions options, std::vector<ReplayListener*> listeners);
-  CountedReplay(const CountedReplay&) = delete;
-  CountedReplay& operator=(const CountedReplay&) = delete;
 
   /// Applies a record, see Replay::Apply.
   Status Apply(const Op& op, std::optional<uint64_t> number = {});

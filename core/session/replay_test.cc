@@ -78,7 +78,7 @@ TEST_F(ReplayTest, Auto_ReadsAtTheEndWhereNothingWasRead) {
   Apply(BufferOp(0));
   CommitAt({}, 0);
   EXPECT_THAT(Finish(), ElementsAre("a1 invalid", "read 0: 1"));
-  EXPECT_EQ(replay_->read_passes(), 1u);
+  EXPECT_EQ(replay_->reads().passes(), 1u);
 }
 
 TEST_F(ReplayTest, Auto_ReadsAsRecorded) {

@@ -87,7 +87,7 @@ TEST_F(ServiceReadsTest, ReadsAtMultiplesOfThePeriod) {
   CommitAt(2000.4);
   CommitAt(2000.6);
   EXPECT_THAT(Finish(), ElementsAre("2", "2", "1"));
-  const ReadsUsed used = replay_->reads_used();
+  const ReadsUsed used = replay_->reads().used();
   EXPECT_EQ(used.mode, ReadsMode::kStreamed);
   EXPECT_TRUE(used.assumed);
   EXPECT_TRUE(used.alignment_assumed);
@@ -104,7 +104,7 @@ TEST_F(ServiceReadsTest, PeriodsAreAlignedOnTheMonotonicClock) {
   CommitAt(1299);
   CommitAt(1301);
   EXPECT_THAT(Finish(), ElementsAre("1", "2", "1"));
-  EXPECT_FALSE(replay_->reads_used().alignment_assumed);
+  EXPECT_FALSE(replay_->reads().used().alignment_assumed);
 }
 
 // Statistics give ids to sequences that have none: at the first read, and after each 10 s of
@@ -199,8 +199,8 @@ TEST_F(ServiceReadsTest, ReadsOfTheLogAreStronger) {
   At(155, {.time_ns = {}, .body = read});
   CommitAt(250);
   EXPECT_THAT(Finish(), ElementsAre("2"));
-  EXPECT_EQ(replay_->reads_used().mode, ReadsMode::kRecorded);
-  EXPECT_FALSE(replay_->reads_used().assumed);
+  EXPECT_EQ(replay_->reads().used().mode, ReadsMode::kRecorded);
+  EXPECT_FALSE(replay_->reads().used().assumed);
 }
 
 // Nobody can look ahead, as on standard input: the log's reads come too late.
@@ -211,7 +211,7 @@ TEST_F(ServiceReadsTest, ReadsAfterAnAssumedOneAreLeftOut) {
   CommitAt(150);
   At(155, {.time_ns = {}, .body = ReadPass{}});
   EXPECT_THAT(Finish(), ElementsAre("1", "1"));
-  EXPECT_EQ(replay_->reads_used().left_out, 1u);
+  EXPECT_EQ(replay_->reads().used().left_out, 1u);
 }
 
 // Another period than the config's, and a session without a config.
@@ -221,7 +221,7 @@ TEST_F(ServiceReadsTest, Streamed_ReadsWithAnyPeriod) {
   CommitAt(199);
   CommitAt(201);
   EXPECT_THAT(Finish(), ElementsAre("2", "1"));
-  EXPECT_FALSE(replay_->reads_used().assumed);
+  EXPECT_FALSE(replay_->reads().used().assumed);
 }
 
 TEST_F(ServiceReadsTest, AConsumerReadsNothingOfAFilesSession) {
@@ -230,8 +230,8 @@ TEST_F(ServiceReadsTest, AConsumerReadsNothingOfAFilesSession) {
   CommitAt(50);
   ConsumerReads();
   EXPECT_THAT(Finish(), ElementsAre("1"));  // the file's, at the end
-  EXPECT_EQ(replay_->reads_used().empty_reads, 1u);
-  EXPECT_EQ(replay_->reads_used().mode, ReadsMode::kStreamed);
+  EXPECT_EQ(replay_->reads().used().empty_reads, 1u);
+  EXPECT_EQ(replay_->reads().used().mode, ReadsMode::kStreamed);
 }
 
 TEST_F(ServiceReadsTest, AConsumerReadsNothingBeforeTheTrigger) {
@@ -244,7 +244,7 @@ TEST_F(ServiceReadsTest, AConsumerReadsNothingBeforeTheTrigger) {
   At(70, {.time_ns = {}, .body = TriggerActivated{ProducerId{1}, "crash"}});
   ConsumerReads();
   EXPECT_THAT(Finish(), ElementsAre("1"));
-  EXPECT_EQ(replay_->reads_used().empty_reads, 2u);
+  EXPECT_EQ(replay_->reads().used().empty_reads, 2u);
 }
 
 TEST_F(ServiceReadsTest, AConsumerReadsNothingOfASessionThatIsOnlyCloned) {
@@ -270,7 +270,7 @@ TEST_F(ServiceReadsTest, ARecordedReadForAFileTakesEverything) {
   read.max_bytes = 1;
   Apply({.time_ns = {}, .body = read});
   ASSERT_TRUE(replay_->Finish());
-  EXPECT_EQ(replay_->read_passes(), 6u);
+  EXPECT_EQ(replay_->reads().passes(), 6u);
 }
 
 // The service's own packets in front of it count in the first pass: it ends sooner, and only it.
@@ -339,12 +339,12 @@ class LastReadTest : public ServiceReadsTest {
 
 TEST_F(LastReadTest, GoesOnInALargerBuffer) {
   EXPECT_THAT(ReplayInto(Larger()), ElementsAre("1", "1", "1", "1", "1", "0"));
-  EXPECT_EQ(replay_->reads_used().added_passes, 4u);
+  EXPECT_EQ(replay_->reads().used().added_passes, 4u);
 }
 
 TEST_F(LastReadTest, StaysAsRecordedInTheRecordedBuffer) {
   EXPECT_THAT(ReplayInto({}), ElementsAre("1", "1"));
-  EXPECT_EQ(replay_->reads_used().added_passes, 0u);
+  EXPECT_EQ(replay_->reads().used().added_passes, 0u);
 }
 
 TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
@@ -356,14 +356,14 @@ TEST_F(LastReadTest, StaysAsRecordedIfTheRecordedOneDidNotFinish) {
 TEST_F(LastReadTest, OfAConsumerGoesOnEvenSo) {
   EXPECT_THAT(ReplayInto(Larger(), ReadReason::kConsumer, {false, false}),
               ElementsAre("1", "1", "1", "1", "1", "0"));
-  EXPECT_TRUE(replay_->reads_used().recorded_end_unknown);
+  EXPECT_TRUE(replay_->reads().used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnAtOnceWhereTheRecordedOneFinished) {
   EXPECT_THAT(ReplayInto(Larger(), ReadReason::kConsumer, {true, true}),
               ElementsAre("1", "1", "1", "1", "1", "0", "0"))
       << "the first of two reads takes everything";
-  EXPECT_FALSE(replay_->reads_used().recorded_end_unknown);
+  EXPECT_FALSE(replay_->reads().used().recorded_end_unknown);
 }
 
 TEST_F(LastReadTest, GoesOnInAnotherEngine) {

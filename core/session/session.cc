@@ -1,7 +1,6 @@
 #include "core/session/session.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/text.h"
 #include "core/protovm/protovm_rules.h"
@@ -54,60 +53,56 @@ Status Session::Apply(const Op& op) {
   access_.Apply(op);
   if (const auto event = LifeEventOf(op, 0)) flushes_.Apply(*event);
   Status status;
-  std::visit(Overloaded{
-                 [&](const BufferSetUp& setup) { status = SetUpBuffer(setup); },
-                 [&](const BufferFreed& freed) {
-                   if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
-                   if (left_out_.erase(freed.id) > 0) left_before_.insert(freed.id);
-                 },
-                 [&](const CloneRequested& clone) {
-                   file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
-                 },
-                 [&](const BufferCloned& cloned) {
-                   ++clone_buffers_[0];
-                   CountBuffers();
-                   status = CloneBuffer(cloned);
-                 },
-                 [&](const CloneEnded& ended) {
-                   const uint64_t buffers = std::exchange(clone_buffers_[0], 0);
-                   if (ended.success)
-                     clone_buffers_[ended.session.value_or(UINT64_MAX)] += buffers;
-                   else
-                     CountBuffers();
-                 },
-                 [&](const SessionStarted&) { ++sessions_; },
-                 [&](const SessionEnded& ended) {
-                   sessions_ -= sessions_ > 0 ? 1 : 0;
-                   if (clone_buffers_.erase(ended.session) > 0) CountBuffers();
-                 },
-                 [&](const BufferCleared& cleared) {
-                   if (SessionBuffer* buffer = FindOpenBuffer(cleared.buffer))
-                     status = EmptyBuffer(*buffer, Erasure::kDropped);
-                 },
-                 [&](const ProducerDisconnected& gone) {
-                   held_.Drop(gone.producer);
-                   std::erase_if(programs_,
-                                 [&](const auto& of) { return of.first.first == gone.producer; });
-                 },
-                 [&](const DataSourceRegistered& source) {
-                   programs_[{source.producer, source.name}] = source.protovm_program;
-                 },
-                 [&](const DataSourceUnregistered& source) {
-                   programs_.erase({source.producer, source.name});
-                 },
-                 [&](const DataSourceSetUp& source) {
-                   stats_.data_sources_seen = std::max(stats_.data_sources_seen, source.instance);
-                   status = SetUpSource(source);
-                 },
-                 [&](const ProtoVmSetUp& setup) { status = SetUpProgram(setup); },
-                 [&](const ProtoVmStates& states) {
-                   if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
-                     listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
-                 },
-                 // The others change nothing in the service; reads are the caller's to ask for.
-                 [](const auto&) {},
-             },
-             op.body);
+  // Other records change nothing in the service; reads are the caller's to ask for.
+  VisitRecord(
+      op.body, [&](const BufferSetUp& setup) { status = SetUpBuffer(setup); },
+      [&](const BufferFreed& freed) {
+        if (SessionBuffer* buffer = FindOpenBuffer(freed.id)) buffer->freed = true;
+        if (left_out_.erase(freed.id) > 0) left_before_.insert(freed.id);
+      },
+      [&](const CloneRequested& clone) {
+        file_copied_ |= options_.clone && options_.clone->clone == clone.clone;
+      },
+      [&](const BufferCloned& cloned) {
+        ++clone_buffers_[0];
+        CountBuffers();
+        status = CloneBuffer(cloned);
+      },
+      [&](const CloneEnded& ended) {
+        const uint64_t buffers = std::exchange(clone_buffers_[0], 0);
+        if (ended.success)
+          clone_buffers_[ended.session.value_or(UINT64_MAX)] += buffers;
+        else
+          CountBuffers();
+      },
+      [&](const SessionStarted&) { ++sessions_; },
+      [&](const SessionEnded& ended) {
+        sessions_ -= sessions_ > 0 ? 1 : 0;
+        if (clone_buffers_.erase(ended.session) > 0) CountBuffers();
+      },
+      [&](const BufferCleared& cleared) {
+        if (SessionBuffer* buffer = FindOpenBuffer(cleared.buffer))
+          status = EmptyBuffer(*buffer, Erasure::kDropped);
+      },
+      [&](const ProducerDisconnected& gone) {
+        held_.Drop(gone.producer);
+        std::erase_if(programs_, [&](const auto& of) { return of.first.first == gone.producer; });
+      },
+      [&](const DataSourceRegistered& source) {
+        programs_[{source.producer, source.name}] = source.protovm_program;
+      },
+      [&](const DataSourceUnregistered& source) {
+        programs_.erase({source.producer, source.name});
+      },
+      [&](const DataSourceSetUp& source) {
+        stats_.data_sources_seen = std::max(stats_.data_sources_seen, source.instance);
+        status = SetUpSource(source);
+      },
+      [&](const ProtoVmSetUp& setup) { status = SetUpProgram(setup); },
+      [&](const ProtoVmStates& states) {
+        if (const SessionBuffer* buffer = FindOpenBuffer(states.buffer))
+          listeners_.Call(&ReplayListener::OnProtoVmStates, *buffer);
+      });
   CountService();
   return status;
 }
@@ -320,7 +315,7 @@ SessionBuffer* Session::FindOrWarn(BufferId id, fmt::format_string<uint16_t> war
 bool VmFeed::Feed(const Packet& packet) { return fed_buffer_->vms->Feed(packet, now_); }
 
 void BufferObserver::Emit(ChunkName chunk, const BufferEvent::Body& body) {
-  const BufferEvent event{now(), buffer_, chunk, body};
+  const BufferEvent event{now_, buffer_, chunk, body};
   // Two calls, each of a function that the compiler knows: hot.
   if (draining_)
     listeners_.Call(&ReplayListener::OnDrainEvent, event);
@@ -342,7 +337,7 @@ void BufferObserver::OnErased(const ObservedChunk& chunk) {
 
 void BufferObserver::OnPacketOverwritten(const Packet& packet) {
   // A packet that is folded after the state was written is in no trace.
-  if (!Feed(packet) || fed_buffer().is_state_written) return;
+  if (!Feed(packet) || fed_buffer_->is_state_written) return;
   Emit({packet.sequence, packet.place.first_chunk}, BufferEvent::Folded{packet, under_way_});
 }
 
@@ -481,9 +476,7 @@ std::vector<SessionBuffer*> Session::BuffersInOrder(Reach reach, std::optional<u
     if (is_cloned != (reach == Reach::kClone)) continue;
     if (is_cloned || !buffer.freed || reach == Reach::kFreed) order.push_back(&buffer);
   }
-  std::stable_sort(order.begin(), order.end(), [](const SessionBuffer* a, const SessionBuffer* b) {
-    return a->index < b->index;
-  });
+  std::ranges::stable_sort(order, {}, &SessionBuffer::index);
   return order;
 }
 

@@ -73,13 +73,9 @@ class VmFeed : public EngineObserver {
  protected:
   /// @return whether a program took the packet
   bool Feed(const Packet& packet);
-  const LogMoment& now() const { return now_; }
-  /// Returns the buffer that has the programs.
-  const SessionBuffer& fed_buffer() const { return *fed_buffer_; }
 
- private:
   const LogMoment& now_;
-  SessionBuffer* fed_buffer_ = nullptr;
+  SessionBuffer* fed_buffer_ = nullptr;  // that has the programs
 };
 
 /// Watches the engine of one buffer for the listeners of a replay: adds the buffer, the moment, and

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <iterator>
 
-#include "core/base/lookup.h"
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
@@ -99,18 +98,6 @@ void SessionNotes::OnChunk(BufferId, const ChunkCommit& commit, std::optional<Re
 Status SessionNotes::OnPacket(const SessionPacket& packet) {
   if (packet.sequence_id != 0) sequences_[packet.packet->sequence].trace_id = packet.sequence_id;
   return {};
-}
-
-const SessionNotes::Producer& SessionNotes::Of(ProducerId producer) const {
-  static const Producer kUnknown;
-  const Producer* const found = FindIn(producers_, producer);
-  return found == nullptr ? kUnknown : *found;
-}
-
-const SessionNotes::Sequence& SessionNotes::Of(SequenceKey sequence) const {
-  static const Sequence kUnknown;
-  const Sequence* const found = sequences_.Find(sequence);
-  return found == nullptr ? kUnknown : *found;
 }
 
 std::string SessionNotes::ProducerOf(SequenceKey sequence, std::optional<uint64_t> at_ns) const {

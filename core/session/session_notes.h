@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lookup.h"
 #include "core/base/sequence_map.h"
 #include "core/log/op.h"
 #include "core/perfetto/clocks.h"
@@ -109,9 +110,13 @@ class SessionNotes : public ReplayListener {
     uint32_t content = 0;  // of its first packet with any; see PacketFacts
   };
 
-  /// Empty for one that is not known.
-  const Producer& Of(ProducerId producer) const;
-  const Sequence& Of(SequenceKey sequence) const;
+  template <typename T>
+  static const T& OrEmpty(const T* known) {
+    static const T kEmpty;
+    return known == nullptr ? kEmpty : *known;
+  }
+  const Producer& Of(ProducerId producer) const { return OrEmpty(FindIn(producers_, producer)); }
+  const Sequence& Of(SequenceKey sequence) const { return OrEmpty(sequences_.Find(sequence)); }
 
   std::map<ProducerId, Producer> producers_;
   SequenceMap<Sequence> sequences_;

@@ -165,8 +165,7 @@ void AddFtraceEvent(Bytes event, ContentCounts& counts) {
   } while (field.number == kTime || field.number == kPid || field.number == kFlags);
   if (field.type != wire::Type::kBytes) return;
   if (field.number == kPrint) {
-    const auto text = wire::LastBytes(field.bytes, 2);
-    if (!IsWholePrint(wire::AsText(text.value_or(Bytes()))))
+    if (!IsWholePrint(wire::AsText(wire::BytesIn(field.bytes, 2))))
       counts.Add("systrace_parse_failure"_stat);
   } else if (field.number == kMm) {
     if (NumberIn(field.bytes, 4) > kMmTypes) counts.Add("mm_unknown_type"_stat);

@@ -79,7 +79,6 @@ inline constexpr auto kEnumRows<FtraceCounter> = EnumTable<FtraceCounterRow>({
     {FtraceCounter::kNowTs, "now_ts", 7, true},
     {FtraceCounter::kOldestEventTs, "oldest_event_ts", 6, true},
 });
-inline constexpr size_t kFtraceCounters = kEnumRows<FtraceCounter>.size();
 
 /// A counter at the start and at the end of the session, as far as it was read.
 struct FtracePhases {
@@ -116,7 +115,7 @@ class FtraceCounters {
     std::vector<TimeSpan> holes;
     std::optional<int64_t> last_ns = {};       // of the bundle read last
     std::optional<int64_t> data_from_ns = {};  // end of what was read before its first bundle
-    std::array<FtracePhases, kFtraceCounters> counters;
+    std::array<FtracePhases, kEnumRows<FtraceCounter>.size()> counters;
 
     const FtracePhases& operator[](FtraceCounter counter) const {
       return counters[static_cast<size_t>(counter)];

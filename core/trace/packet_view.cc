@@ -1,7 +1,6 @@
 #include "core/trace/packet_view.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

@@ -8,17 +8,13 @@
 #include "core/trace/packet_view.h"
 
 namespace ringscope {
-namespace {
-
-void AddTo(StageCount& sum, const StageCount& more) {
-  sum = {sum.count += more.count, sum.places + more.places, sum.chunks + more.chunks,
-         sum.is_known && more.is_known, sum.is_estimate || more.is_estimate};
-}
-
-}  // namespace
-
 StageAccount& StageAccount::operator+=(const StageAccount& other) {
-  for (size_t i = 0; i < kStages; ++i) AddTo((*this)[i], other[i]);
+  for (size_t i = 0; i < kStages; ++i) {
+    StageCount& sum = (*this)[i];
+    const StageCount& more = other[i];
+    sum = {sum.count += more.count, sum.places + more.places, sum.chunks + more.chunks,
+           sum.is_known && more.is_known, sum.is_estimate || more.is_estimate};
+  }
   unusable += other.unusable;
   waiting += other.waiting;
   return *this;

@@ -6,7 +6,6 @@
 
 #include "core/base/lookup.h"
 #include "core/base/wire.h"
-#include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"
 
 namespace ringscope {
@@ -31,9 +30,6 @@ std::map<uint32_t, int64_t> TimesOf(Bytes snapshot) {
 }
 
 }  // namespace
-
-TraceClocks::TraceClocks(size_t max_readings)
-    : max_readings_(max_readings), trace_clock_(kBootClock) {}
 
 void TraceClocks::AddSnapshot(Bytes snapshot, uint32_t sequence_id) {
   ++snapshots_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/perfetto/clocks.h"
 
 namespace ringscope {
 
@@ -39,7 +40,7 @@ class TraceClocks {
   static constexpr size_t kMaxClocksOfSnapshot = 256;  // one with more is invalid
 
   /// @param max_readings beyond which snapshots are left out
-  explicit TraceClocks(size_t max_readings = kMaxReadings);
+  explicit TraceClocks(size_t max_readings = kMaxReadings) : max_readings_(max_readings) {}
 
   /// Takes in a ClockSnapshot message of a packet of the sequence.
   void AddSnapshot(Bytes snapshot, uint32_t sequence_id);
@@ -105,7 +106,7 @@ class TraceClocks {
   };
   Last last_;
   size_t max_readings_;
-  ClockKey trace_clock_;
+  ClockKey trace_clock_{0, kBootTime};
   std::optional<ClockKey> default_clock_;
   bool has_converted_ = false, lacks_boot_time_ = false;
   size_t readings_ = 0;

@@ -1,7 +1,5 @@
 #include "core/trace/trace_facts.h"
 
-#include <algorithm>
-
 namespace ringscope {
 
 uint64_t TraceFacts::appended_packets() const {

@@ -71,11 +71,16 @@ struct EventNames {
 
 uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts& facts,
                              Bytes content, Bytes packet) {
-  Sequence& sequence = Of({buffer, chunk.sequence});
+  const std::pair key(buffer, chunk.sequence);
+  if (last_ == nullptr || last_key_ != key) last_ = &sequences_[last_key_ = key];
+  Sequence& sequence = *last_;
   const bool follows = !sequence.chunk || *sequence.chunk == chunk.chunk ||
                        Successor(*sequence.chunk) == chunk.chunk;
+  if (!follows || facts.clears_state) {
+    interned_ -= sequence.categories.size() + sequence.events.size();
+    sequence = {};
+  }
   sequence.chunk = chunk.chunk;
-  if (!follows || facts.clears_state) Clear(sequence);
   if (facts.has_interned_data)
     wire::ForEachMessage(packet, proto::TracePacket::kInternedData,
                          [&](Bytes interned_data) { Intern(sequence, interned_data); });
@@ -84,33 +89,16 @@ uint32_t DescribedKinds::Add(BufferId buffer, ChunkName chunk, const PacketFacts
   return facts.content == proto::TracePacket::kFtraceEvents ? OfFtrace(content) : 0;
 }
 
-DescribedKinds::Sequence& DescribedKinds::Of(const std::pair<BufferId, SequenceKey>& key) {
-  if (last_ == nullptr || last_key_ != key) {
-    last_ = &sequences_[key];
-    last_key_ = key;
-  }
-  return *last_;
-}
-
-void DescribedKinds::Clear(Sequence& sequence) {
-  interned_ -= sequence.categories.size() + sequence.events.size();
-  sequence.categories.clear();
-  sequence.events.clear();
-  sequence.kinds.clear();
-}
-
 void DescribedKinds::Intern(Sequence& sequence, Bytes interned_data) {
   using Data = proto::InternedData;
-  wire::FieldReader entries(interned_data);
-  while (const std::optional<wire::Field> entry = entries.Next()) {
-    const bool is_event = entry->IsBytes(Data::kEventNames);
-    if (!is_event && !entry->IsBytes(Data::kEventCategories)) continue;
+  for (const wire::Field& entry : wire::FieldReader(interned_data)) {
+    const bool is_event = entry.IsBytes(Data::kEventNames);
+    if (!is_event && !entry.IsBytes(Data::kEventCategories)) continue;
     uint64_t iid = 0;
     std::string_view name;
-    wire::FieldReader fields(entry->bytes);
-    while (const std::optional<wire::Field> field = fields.Next()) {
-      if (field->number == proto::EventName::kIid) iid = field->value;
-      if (field->number == proto::EventName::kName) name = wire::AsText(field->bytes);
+    for (const wire::Field& field : wire::FieldReader(entry.bytes)) {
+      if (field.number == proto::EventName::kIid) iid = field.value;
+      if (field.number == proto::EventName::kName) name = wire::AsText(field.bytes);
     }
     if (interned_ >= kMaxInterned) return;
     Interned& names = is_event ? sequence.events : sequence.categories;
@@ -160,16 +148,14 @@ uint32_t DescribedKinds::OfFtrace(Bytes bundle) {
   std::vector<std::pair<uint32_t, size_t>> counts;  // of the events by kind
   size_t events = 0;
   bool has_compact = false;
-  wire::FieldReader fields(bundle);
-  while (const std::optional<wire::Field> field = fields.Next()) {
-    has_compact |= field->number == Bundle::kCompactSched;
-    if (!field->IsBytes(Bundle::kEvent)) continue;
+  for (const wire::Field& field : wire::FieldReader(bundle)) {
+    has_compact |= field.number == Bundle::kCompactSched;
+    if (!field.IsBytes(Bundle::kEvent)) continue;
     if (events++ == kEventsRead) break;
-    wire::FieldReader of_event(field->bytes);
-    while (const std::optional<wire::Field> part = of_event.Next()) {
-      if (IsOfEveryEvent(part->number)) continue;
-      auto* count = FindBy(counts, part->number, &std::pair<uint32_t, size_t>::first);
-      if (count == nullptr) count = &counts.emplace_back(part->number, 0);
+    for (const wire::Field& part : wire::FieldReader(field.bytes)) {
+      if (IsOfEveryEvent(part.number)) continue;
+      auto* count = FindBy(counts, part.number, &std::pair<uint32_t, size_t>::first);
+      if (count == nullptr) count = &counts.emplace_back(part.number, 0);
       ++count->second;
     }
   }

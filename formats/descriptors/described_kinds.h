@@ -43,12 +43,10 @@ class DescribedKinds : public PacketKinds {
     std::map<std::pair<uint64_t, uint64_t>, uint32_t> kinds;  // by both numbers
   };
 
-  void Clear(Sequence& sequence);
   void Intern(Sequence& sequence, Bytes interned_data);
   uint32_t OfTrackEvent(Sequence& sequence, Bytes event);
   uint32_t OfFtrace(Bytes bundle);
   uint32_t OfProcessTree(Bytes tree);
-  Sequence& Of(const std::pair<BufferId, SequenceKey>& key);
   uint32_t Number(std::string_view name);
 
   std::map<std::pair<BufferId, SequenceKey>, Sequence> sequences_;

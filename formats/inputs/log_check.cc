@@ -7,7 +7,6 @@
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"
 #include "formats/log/commit_log_reader.h"
-#include "formats/log/record_codec.h"
 
 namespace ringscope {
 namespace {
@@ -37,7 +36,7 @@ class FileChecker : public CommitLogObserver {
 
   void OnRecord(const Op* op, Bytes encoded) override {
     IndexEntry& entry = file_.frames.back();
-    const std::optional<uint64_t> number = commit_log::RecordNumber(encoded);
+    const std::optional<uint64_t> number = wire::FirstVarint(encoded, commit_log::kNumber);
     if (entry.records == 0) {
       if (!number) Find(file_.offsets.back(), "the frame's first record has no number");
       file_.next_number = number.value_or(file_.next_number);

@@ -200,12 +200,8 @@ Status RecordingPass::Correct() {
     const auto* const read = std::get_if<ReadPass>(&record.op.body);
     return read != nullptr && read->file_bytes ? read : nullptr;
   };
-  const auto is_clone = [](const Pulled& record) {
-    return std::holds_alternative<BufferCloned>(record.op.body);
-  };
-  const auto is_look = [](const Pulled& record) {
-    return std::holds_alternative<SharedMemoryLook>(record.op.body);
-  };
+  const auto is_clone = [](const Pulled& record) { return record.op.body.Is<BufferCloned>(); };
+  const auto is_look = [](const Pulled& record) { return record.op.body.Is<SharedMemoryLook>(); };
   if (is_clone(*held_)) {
     std::vector<Pulled> moved;
     while (held_ && !held_->starts_session &&

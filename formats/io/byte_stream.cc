@@ -1,8 +1,6 @@
 #include "formats/io/byte_stream.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -79,49 +77,6 @@ ReadFn ReadsOf(int fd, const std::string& path) {
     }
   };
 }
-
-class ReadAheadSource : public ByteSource {
- public:
-  explicit ReadAheadSource(std::unique_ptr<ByteSource> source)
-      : source_(std::move(source)), blocks_(kBlocks, [this](Block& block) {
-          block.size = source_->Read({block.bytes.get(), kBlockBytes});
-          return Blocks::Made{.last = !block.size || *block.size == 0};
-        }) {}
-
-  Result<size_t> ReadNext(std::span<uint8_t> into) override {
-    if (into.empty()) return size_t{0};
-    if (block_ == nullptr) block_ = &blocks_.Next();
-    if (!block_->size) return block_->size;  // an error stays, and so does the end
-    const size_t count = std::min(into.size(), *block_->size - used_);
-    std::memcpy(into.data(), block_->bytes.get() + used_, count);
-    used_ += count;
-    if (used_ == *block_->size) {
-      used_ = 0;
-      block_ = nullptr;
-    }
-    return count;
-  }
-
-  const std::string& path() const override { return source_->path(); }
-  std::optional<uint64_t> size() const override { return source_->size(); }
-
- private:
-  // Many: one that reads ahead must not wait whenever what is read is put to use in bursts.
-  static constexpr size_t kBlocks = 16;
-  static constexpr size_t kBlockBytes = size_t{512} << 10;
-
-  struct Block {
-    /// An array in place of a vector: bytes that are not read take no memory.
-    std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
-    Result<size_t> size = size_t{0};
-  };
-  using Blocks = MadeAhead<Block>;
-
-  const std::unique_ptr<ByteSource> source_;
-  Block* block_ = nullptr;  // that is being read, if one is
-  size_t used_ = 0;         // bytes of it
-  Blocks blocks_;
-};
 
 }  // namespace
 
@@ -257,7 +212,34 @@ std::unique_ptr<ByteSource> MakeCopiedSource(std::unique_ptr<ByteSource> source,
 }
 
 std::unique_ptr<ByteSource> MakeReadAheadSource(std::unique_ptr<ByteSource> source) {
-  return std::make_unique<ReadAheadSource>(std::move(source));
+  // Many: one that reads ahead must not wait whenever what is read is put to use in bursts.
+  static constexpr size_t kBlocks = 16, kBlockBytes = size_t{512} << 10;
+  struct Block {
+    /// An array in place of a vector: bytes that are not read take no memory.
+    std::unique_ptr<uint8_t[]> bytes = std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes);
+    Result<size_t> size = size_t{0};
+  };
+  using Blocks = MadeAhead<Block>;
+  const std::shared_ptr<ByteSource> inner = std::move(source);
+  const auto blocks = std::make_shared<Blocks>(kBlocks, [inner](Block& block) {
+    block.size = inner->Read({block.bytes.get(), kBlockBytes});
+    return Blocks::Made{.last = !block.size || *block.size == 0};
+  });
+  const auto read = [blocks, block = static_cast<Block*>(nullptr),
+                     used = size_t{0}](std::span<uint8_t> into) mutable -> Result<size_t> {
+    if (into.empty()) return size_t{0};
+    if (block == nullptr) block = &blocks->Next();
+    if (!block->size) return block->size;  // an error stays, and so does the end
+    const size_t count = std::min(into.size(), *block->size - used);
+    std::memcpy(into.data(), block->bytes.get() + used, count);
+    used += count;
+    if (used == *block->size) {
+      used = 0;
+      block = nullptr;
+    }
+    return count;
+  };
+  return MakeSource(read, inner->path(), inner->size());
 }
 
 Status ByteSink::Write(std::string_view text) { return Write(wire::AsBytes(text)); }

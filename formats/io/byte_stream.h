@@ -1,6 +1,9 @@
 #ifndef RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
 #define RINGSCOPE_FORMATS_IO_BYTE_STREAM_H_
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -17,6 +20,34 @@
 namespace ringscope {
 
 // Files by their descriptor.
+
+/// Owns a file descriptor.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  ~UniqueFd() { Reset(); }
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    if (this != &other) other.Reset();
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void Reset() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  /// Returns it to a caller who closes it.
+  int Release() { return std::exchange(fd_, -1); }
+  /// Another descriptor of the same file; invalid if the system has none left.
+  UniqueFd Duplicate() const { return UniqueFd(::fcntl(fd_, F_DUPFD_CLOEXEC, 0)); }
+
+ private:
+  int fd_ = -1;
+};
 
 struct WriteOutcome {
   size_t written = 0;  // bytes, also before a failure

@@ -63,8 +63,8 @@ class LogSource : public OpSource {
   /// Returns true, after the last record, if the log's writer ended it. Texts are always closed.
   virtual bool closed() const { return true; }
   /// Data frames of a commit log so far, and bytes of the records in them; of texts none.
-  virtual uint64_t data_frames() const { return 0; }
-  virtual uint64_t raw_bytes() const { return 0; }
+  uint64_t data_frames() const { return data_frames_; }
+  uint64_t raw_bytes() const { return raw_bytes_; }
   /// Returns true, after the last record, if each file in it ends with an index and a seek table.
   virtual bool cleanly_closed() const { return false; }
   /// Number in the file of the record that Next() returned last; 0-based.
@@ -84,6 +84,7 @@ class LogSource : public OpSource {
   std::vector<Damage> damage_;
   uint64_t damage_count_ = 0;
   uint64_t unknown_records_ = 0;
+  uint64_t data_frames_ = 0, raw_bytes_ = 0;
 };
 
 }  // namespace ringscope

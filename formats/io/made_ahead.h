@@ -45,8 +45,6 @@ class MadeAhead {
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
-  MadeAhead(const MadeAhead&) = delete;
-  MadeAhead& operator=(const MadeAhead&) = delete;
 
   /// Returns the next item, valid until the next call. The last one stays.
   Item& Next() {

@@ -1,9 +1,7 @@
 #include "formats/io/output_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,15 @@
 #include "core/base/lookup.h"
 
 namespace ringscope {
+/// The name of a temporary file, noted before the file is made, so that no signal finds a file
+/// without it.
+struct OutputName {
+  enum State : uint32_t { kFree, kNoted, kThere };
+
+  std::atomic<uint32_t> state = kFree;
+  char text[PATH_MAX] = {};
+};
+
 namespace {
 
 constexpr mode_t kNewFileMode = 0666;  // less the umask
@@ -66,6 +73,57 @@ tl::unexpected<Error> LockedError(const std::string& by, const std::string& path
               "choose another name, or stop that recorder first");
 }
 
+using OutputNames = std::array<OutputName, 256>;
+
+/// Returns all names, in memory that a child process shares: its parent removes what it leaves.
+OutputNames& AllNames() {
+  static OutputNames* const names = [] {
+    void* const memory = ::mmap(nullptr, sizeof(OutputNames), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    // Zeros are free names.
+    return memory == MAP_FAILED ? new OutputNames : static_cast<OutputNames*>(memory);
+  }();
+  return *names;
+}
+
+/// @return nullptr if there are too many, or the name is too long
+OutputName* NoteName(const std::string& text) {
+  if (text.size() >= PATH_MAX) return nullptr;
+  for (OutputName& name : AllNames()) {
+    uint32_t state = OutputName::kFree;
+    if (!name.state.compare_exchange_strong(state, OutputName::kNoted)) continue;
+    text.copy(name.text, text.size());
+    name.text[text.size()] = '\0';
+    name.state = OutputName::kThere;
+    return &name;
+  }
+  return nullptr;
+}
+
+extern "C" void RemovePendingFilesAndEnd(int signal) {
+  RemovePendingFiles();
+  // The handler is reset: the signal takes its default course when this returns.
+  ::raise(signal);
+}
+
+/// Returns an error if `replace` does not allow to replace a file.
+Status CheckReplace(const struct stat& info, const std::string& path, const OutputKind& kind,
+                    Replace replace) {
+  if (replace == Replace::kAny || info.st_size == 0) return {};
+  if (kind.is_own != nullptr) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<uint8_t, kOwnBytes> start;
+    const std::optional<size_t> got = ReadAllAt(file.get(), 0, start);
+    if (got && kind.is_own(Bytes(start.data(), *got))) return {};
+  }
+  return Fail(
+      ErrorCode::kUsage,
+      kind.is_own == nullptr
+          ? std::string("the file exists already")
+          : fmt::format("the file exists already, and is not {} that ringscope wrote", kind.what),
+      {path, {}, {}}, "choose another name, or replace it with --force");
+}
+
 }  // namespace
 
 std::string TemporaryFolder() {
@@ -81,12 +139,10 @@ Result<std::shared_ptr<TemporaryFile>> TemporaryFile::Create(TemporaryFileOption
   return std::shared_ptr<TemporaryFile>(new TemporaryFile(fd, std::move(options)));
 }
 
-TemporaryFile::~TemporaryFile() { ::close(fd_); }
-
-std::string TemporaryFile::OwnName() const { return fmt::format("/proc/self/fd/{}", fd_); }
+std::string TemporaryFile::OwnName() const { return fmt::format("/proc/self/fd/{}", fd_.get()); }
 
 Status TemporaryFile::Write(Bytes bytes) {
-  const WriteOutcome outcome = WriteAll(fd_, bytes);
+  const WriteOutcome outcome = WriteAll(fd_.get(), bytes);
   size_ += outcome.written;
   if (outcome.error != 0) return TemporaryError("write", std::strerror(outcome.error), options_);
   return {};
@@ -95,7 +151,7 @@ Status TemporaryFile::Write(Bytes bytes) {
 Result<size_t> TemporaryFile::ReadAt(uint64_t offset, std::span<uint8_t> into) const {
   if (offset >= size_) return 0;
   into = into.first(static_cast<size_t>(std::min<uint64_t>(into.size(), size_ - offset)));
-  const std::optional<size_t> got = ReadAllAt(fd_, offset, into);
+  const std::optional<size_t> got = ReadAllAt(fd_.get(), offset, into);
   if (!got) return TemporaryError("read", std::strerror(errno), options_);
   if (*got < into.size()) return TemporaryError("read", "it has become shorter", options_);
   return *got;
@@ -155,71 +211,6 @@ std::shared_ptr<const TemporaryFile> RunFiles::CopyOf(const std::string& path) {
   return copy == nullptr ? nullptr : *copy;
 }
 
-/// The name of a temporary file, noted before the file is made, so that no signal finds a file
-/// without it.
-struct OutputName {
-  enum State : uint32_t { kFree, kNoted, kThere };
-
-  std::atomic<uint32_t> state = kFree;
-  char text[PATH_MAX] = {};
-};
-
-namespace {
-
-using OutputNames = std::array<OutputName, 256>;
-
-/// Returns all names, in memory that a child process shares: its parent removes what it leaves.
-OutputNames& AllNames() {
-  static OutputNames* const names = [] {
-    void* const memory = ::mmap(nullptr, sizeof(OutputNames), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    // Zeros are free names.
-    return memory == MAP_FAILED ? new OutputNames : static_cast<OutputNames*>(memory);
-  }();
-  return *names;
-}
-
-/// @return nullptr if there are too many, or the name is too long
-OutputName* NoteName(const std::string& text) {
-  if (text.size() >= PATH_MAX) return nullptr;
-  for (OutputName& name : AllNames()) {
-    uint32_t state = OutputName::kFree;
-    if (!name.state.compare_exchange_strong(state, OutputName::kNoted)) continue;
-    text.copy(name.text, text.size());
-    name.text[text.size()] = '\0';
-    name.state = OutputName::kThere;
-    return &name;
-  }
-  return nullptr;
-}
-
-extern "C" void RemovePendingFilesAndEnd(int signal) {
-  RemovePendingFiles();
-  // The handler is reset: the signal takes its default course when this returns.
-  ::raise(signal);
-}
-
-/// Returns an error if `replace` does not allow to replace a file.
-Status CheckReplace(const struct stat& info, const std::string& path, const OutputKind& kind,
-                    Replace replace) {
-  if (replace == Replace::kAny || info.st_size == 0) return {};
-  if (kind.is_own != nullptr) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    std::array<uint8_t, kOwnBytes> start;
-    const std::optional<size_t> got = ReadAllAt(fd, 0, start);
-    if (fd >= 0) ::close(fd);
-    if (got && kind.is_own(Bytes(start.data(), *got))) return {};
-  }
-  return Fail(
-      ErrorCode::kUsage,
-      kind.is_own == nullptr
-          ? std::string("the file exists already")
-          : fmt::format("the file exists already, and is not {} that ringscope wrote", kind.what),
-      {path, {}, {}}, "choose another name, or replace it with --force");
-}
-
-}  // namespace
-
 Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& kind,
                                     Replace replace) {
   struct stat info {};
@@ -249,14 +240,12 @@ Result<PendingFile> PendingFile::At(const std::string& path, const OutputKind& k
   if (pending.temporary_ == nullptr)
     return Fail(ErrorCode::kLimit, "too many files are written at once", {path, {}, {}});
   if (exists) RS_RETURN_IF_ERROR(CheckReplace(info, path, kind, replace));
-  const int fd = ::open(pending.temporary_->text,
-                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode);
-  if (fd < 0) {
+  const UniqueFd file(::open(pending.temporary_->text,
+                             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kNewFileMode));
+  if (!file.valid())
     return SystemError("cannot create", errno, path, "the folder must exist, and allow new files");
-  }
   // A file that is replaced keeps its permissions; where that is not allowed the new ones do.
-  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;
-  ::close(fd);
+  if (exists && ::fchmod(file.get(), info.st_mode & 07777) != 0) errno = 0;
   return pending;
 }
 
@@ -315,18 +304,14 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
   return std::unique_ptr<OutputFile>(new OutputFile(fd, path, std::move(pending)));
 }
 
-OutputFile::~OutputFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Status OutputFile::Write(Bytes bytes) {
-  const int error = WriteAll(fd_, bytes).error;
+  const int error = WriteAll(fd_.get(), bytes).error;
   if (error != 0) return SystemError("cannot write", error, path_, WriteHint(error));
   return {};
 }
 
 Status OutputFile::Commit() {
-  RS_RETURN_IF_ERROR(CloseWritten(std::exchange(fd_, -1), path_));
+  RS_RETURN_IF_ERROR(CloseWritten(fd_.Release(), path_));
   return pending_ ? pending_->Commit() : Status();
 }
 
@@ -340,13 +325,12 @@ bool LockFile(int fd) {
 }
 
 std::optional<std::string> RecordedBy(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return std::nullopt;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return std::nullopt;
   struct flock lock = ByteLock(F_RDLCK, kLockByte);
   struct flock named = ByteLock(F_RDLCK, kPidByte);
-  const bool is_locked = ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  const bool is_named = ::fcntl(fd, F_GETLK, &named) == 0 && named.l_type != F_UNLCK;
-  ::close(fd);
+  const bool is_locked = ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  const bool is_named = ::fcntl(file.get(), F_GETLK, &named) == 0 && named.l_type != F_UNLCK;
   if (!is_locked) return std::nullopt;
   return is_named && named.l_pid > 0 ? fmt::format("being recorded by process {}", named.l_pid)
                                      : "being recorded by another process";
@@ -375,31 +359,25 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::Create(const std::string& path
   return file;
 }
 
-GrowingFile::~GrowingFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Status GrowingFile::Write(Bytes bytes) {
   constexpr size_t kPieceBytes = 64 * 1024;
   int error = 0;
   for (Bytes rest = bytes; error == 0 && !rest.empty(); pause_()) {
     const Bytes piece = rest.first(std::min(kPieceBytes, rest.size()));
-    error = WriteAll(fd_, piece).error;
+    error = WriteAll(fd_.get(), piece).error;
     rest = rest.subspan(piece.size());
   }
   disk_was_full_ = error == ENOSPC || error == EDQUOT;
   if (error != 0) {
     // A file that cannot be cut, such as a pipe, ends with a part of it, which its readers detect.
-    if (::ftruncate(fd_, static_cast<off_t>(written_)) == 0)
-      ::lseek(fd_, static_cast<off_t>(written_), SEEK_SET);
+    if (::ftruncate(fd_.get(), static_cast<off_t>(written_)) == 0)
+      ::lseek(fd_.get(), static_cast<off_t>(written_), SEEK_SET);
     return SystemError("cannot write", error, path_, WriteHint(error));
   }
   written_ += bytes.size();
   return {};
 }
 
-Status GrowingFile::Close() {
-  return fd_ < 0 ? Status() : CloseWritten(std::exchange(fd_, -1), path_);
-}
+Status GrowingFile::Close() { return fd_.valid() ? CloseWritten(fd_.Release(), path_) : Status(); }
 
 }  // namespace ringscope

@@ -33,9 +33,6 @@ struct TemporaryFileOptions {
 class TemporaryFile : public ByteSink {
  public:
   static Result<std::shared_ptr<TemporaryFile>> Create(TemporaryFileOptions options = {});
-  ~TemporaryFile() override;
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   using ByteSink::Write;
   /// Appends. What a write that failed got done stays and counts.
@@ -50,7 +47,7 @@ class TemporaryFile : public ByteSink {
  private:
   TemporaryFile(int fd, TemporaryFileOptions options) : fd_(fd), options_(std::move(options)) {}
 
-  const int fd_;
+  const UniqueFd fd_;
   const TemporaryFileOptions options_;
   uint64_t size_ = 0;
 };
@@ -146,9 +143,6 @@ class OutputFile : public ByteSink {
  public:
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path, const OutputKind& kind,
                                                     Replace replace);
-  ~OutputFile() override;
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
@@ -163,7 +157,7 @@ class OutputFile : public ByteSink {
       : fd_(fd), path_(std::move(path)), pending_(std::move(pending)) {}
 
  private:
-  int fd_;
+  UniqueFd fd_;
   const std::string path_;
   std::optional<PendingFile> pending_;  // absent: the file is written in place
 };
@@ -184,9 +178,6 @@ class GrowingFile : public ByteSink {
   enum class Existing : uint8_t { kRefuse, kReplace };
 
   static Result<std::unique_ptr<GrowingFile>> Create(const std::string& path, Existing existing);
-  ~GrowingFile() override;
-  GrowingFile(const GrowingFile&) = delete;
-  GrowingFile& operator=(const GrowingFile&) = delete;
 
   using ByteSink::Write;
   Status Write(Bytes bytes) override;
@@ -201,7 +192,7 @@ class GrowingFile : public ByteSink {
  private:
   GrowingFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
-  int fd_;
+  UniqueFd fd_;
   std::string path_;
   std::function<void()> pause_ = [] {};
   uint64_t written_ = 0;

@@ -109,17 +109,15 @@ void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& inv
 
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
   const size_t at = StartFrame(out);
-  wire::FieldReader fields(frame.whole.subspan(kFramePrefix));
-  while (const auto field = fields.Next()) {
-    if (!field->IsBytes(FrameFields::kMsgInvokeMethod)) {
-      out += wire::AsText(field->whole);
+  for (const wire::Field& field : wire::FieldReader(frame.whole.subspan(kFramePrefix))) {
+    if (!field.IsBytes(FrameFields::kMsgInvokeMethod)) {
+      out += wire::AsText(field.whole);
       continue;
     }
     std::string body;
-    body.reserve(field->bytes.size() + args.size());
-    wire::FieldReader parts(field->bytes);
-    while (const auto part = parts.Next())
-      if (!part->IsBytes(FrameFields::InvokeMethod::kArgsProto)) body += wire::AsText(part->whole);
+    body.reserve(field.bytes.size() + args.size());
+    for (const wire::Field& part : wire::FieldReader(field.bytes))
+      if (!part.IsBytes(FrameFields::InvokeMethod::kArgsProto)) body += wire::AsText(part.whole);
     wire::AppendBytes(body, FrameFields::InvokeMethod::kArgsProto, args);
     wire::AppendBytes(out, FrameFields::kMsgInvokeMethod, wire::AsBytes(body));
   }

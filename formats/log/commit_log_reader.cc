@@ -55,7 +55,7 @@ constexpr ZstdFrameReader::Limits kLimits = {.content = commit_log::kMaxFrameCon
 std::optional<uint64_t> FirstNumber(Bytes content) {
   const auto field = wire::FieldReader(content).Next();
   if (!field || !field->IsBytes(commit_log::kRecord)) return std::nullopt;
-  return commit_log::RecordNumber(field->bytes);
+  return wire::FirstVarint(field->bytes, commit_log::kNumber);
 }
 
 class Reader : public LogSource {
@@ -86,8 +86,6 @@ class Reader : public LogSource {
   const std::string& path() const override { return frames_.source().path(); }
   bool closed() const override { return others_closed_ && has_index_; }
   bool cleanly_closed() const override { return closed() && others_ended_ && has_ended_; }
-  uint64_t data_frames() const override { return data_frames_; }
-  uint64_t raw_bytes() const override { return raw_bytes_; }
   uint64_t record_number() const override { return record_number_; }
   uint64_t position() const override { return frames_.position(); }
   std::optional<uint64_t> size() const override { return frames_.source().size(); }
@@ -231,7 +229,6 @@ class Reader : public LogSource {
   bool others_closed_ = true;  // the files before it have one
   bool has_ended_ = false;     // the last frame is a seek table
   bool others_ended_ = true;   // so are those of the files before
-  uint64_t data_frames_ = 0, raw_bytes_ = 0;
 
   uint64_t file_base_ = 0;    // records before the current one of several concatenated files
   uint64_t next_number_ = 0;  // in that file

@@ -145,13 +145,6 @@ Result<std::optional<Op>> DecodeRecord(Bytes record) {
   return decoded;
 }
 
-std::optional<uint64_t> RecordNumber(Bytes record) {
-  wire::FieldReader reader(record);
-  while (const auto field = reader.Next())
-    if (field->IsVarint(kNumber)) return field->value;
-  return std::nullopt;
-}
-
 bool IsWellFormedRequest(Bytes request) {
   const auto leaf = [](uint32_t, Bytes) { return true; };
   const auto in_patch = [&leaf](uint32_t number, Bytes bytes) {

@@ -25,9 +25,6 @@ void AppendRecord(const Op& op, std::optional<uint64_t> number, std::string& out
 /// points into `record`. Errors do not name a place.
 Result<std::optional<Op>> DecodeRecord(Bytes record);
 
-/// The `number` of an encoded Record, without decoding the rest.
-std::optional<uint64_t> RecordNumber(Bytes record);
-
 /// Returns true if protobuf parsers accept these bytes as a request: they limit tags and lengths.
 bool IsWellFormedRequest(Bytes request);
 

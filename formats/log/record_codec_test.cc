@@ -62,9 +62,9 @@ TEST(RecordCodec, Schema_OfTheSummary) {
 
 TEST(RecordCodec, Number_IsOnlyThereIfGiven) {
   const Op op{1, Note{"x"}};
-  EXPECT_EQ(RecordNumber(wire::AsBytes(Encode(op, 0))), 0u);
-  EXPECT_EQ(RecordNumber(wire::AsBytes(Encode(op, UINT64_MAX))), UINT64_MAX);
-  EXPECT_EQ(RecordNumber(wire::AsBytes(Encode(op))), std::nullopt);
+  EXPECT_EQ(wire::FirstVarint(wire::AsBytes(Encode(op, 0)), kNumber), 0u);
+  EXPECT_EQ(wire::FirstVarint(wire::AsBytes(Encode(op, UINT64_MAX)), kNumber), UINT64_MAX);
+  EXPECT_EQ(wire::FirstVarint(wire::AsBytes(Encode(op)), kNumber), std::nullopt);
 }
 
 TEST(RecordCodec, OutOfRange_IsAnErrorAndNotCut) {

@@ -69,13 +69,9 @@ void Fields(auto& field, Like<LogHeader> auto& m) {
   field(OptionalField(11, "without_payload"), m.without_payload);
 }
 
-void Fields(auto& field, Like<SessionStarted> auto& m) {
+void Fields(auto& field, Like<SessionStarted, SessionEnded> auto& m) {
   field(RequiredField(1, "session"), m.session);
-  field(OptionalField(2, "name"), m.name);
-}
-
-void Fields(auto& field, Like<SessionEnded> auto& m) {
-  field(RequiredField(1, "session"), m.session);
+  if constexpr (requires { m.name; }) field(OptionalField(2, "name"), m.name);
 }
 
 void Fields(auto& field, Like<TraceConfigRecord> auto& m) {
@@ -121,10 +117,6 @@ void Fields(auto& field, Like<SharedMemorySetUp> auto& m) {
   field(OptionalField(4, "direct_patching"), m.direct_patching);
 }
 
-void Fields(auto& field, Like<ProducerDisconnected> auto& m) {
-  field(RequiredField(1, "producer"), m.producer);
-}
-
 void Fields(auto& field, Like<DataSourceRegistered> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
   field(RequiredField(2, "name"), m.name);
@@ -155,9 +147,10 @@ void Fields(auto& field, Like<StateClearRequested> auto& m) {
   field(OptionalField(2, "instances"), m.instances);
 }
 
-void Fields(auto& field, Like<DataSourceUnregistered, TriggerActivated> auto& m) {
+void Fields(auto& field,
+            Like<ProducerDisconnected, DataSourceUnregistered, TriggerActivated> auto& m) {
   field(RequiredField(1, "producer"), m.producer);
-  field(RequiredField(2, "name"), m.name);
+  if constexpr (requires { m.name; }) field(RequiredField(2, "name"), m.name);
 }
 
 void Fields(auto& field, Like<WriterRegistered, WriterUnregistered> auto& m) {

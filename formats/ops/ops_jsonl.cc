@@ -21,8 +21,6 @@
 namespace ringscope {
 namespace {
 
-// Reading.
-
 constexpr uint64_t kV1Alignment = 16;  // of a V1 buffer's size, in bytes
 /// Whether a commit is the last part of its request.
 constexpr RecordField kLastField = DefaultField(7, "last");
@@ -188,27 +186,6 @@ void ParseRecord(std::string_view name, KeyReader& keys, OpBody& body) {
   if (const auto* buffer = std::get_if<BufferSetUp>(&body)) CheckBuffer(keys, *buffer);
 }
 
-}  // namespace
-
-Result<Op> ParseOp(std::string_view line, std::string& storage) {
-  storage.clear();
-  RS_ASSIGN_OR_RETURN(const ScannedJson json, ScanJson(line));
-  if (!json.values.front().is_object())
-    return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
-  KeyReader keys(json);
-  Result<Op> op;  // filled where it is returned: moving a record is not cheap
-  op->time_ns = keys.Optional<uint64_t>("ts");
-  const std::string name = keys.Required<std::string>("op");
-  if (name == "commit" || name == "patch" || name == "request")
-    ParseCommit(name, keys, storage, op->body.emplace<Commit>());
-  else
-    ParseRecord(name, keys, op->body);
-  RS_RETURN_IF_ERROR(keys.status());
-  return op;
-}
-
-namespace {
-
 class OpsReader : public LogSource {
  public:
   OpsReader(std::unique_ptr<ByteSource> text, LogFormat format, const CompressedSource* compressed)
@@ -270,17 +247,6 @@ class OpsReader : public LogSource {
   bool at_end_ = false;
   Status status_;
 };
-
-}  // namespace
-
-std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
-                                         const CompressedSource* compressed) {
-  return std::make_unique<OpsReader>(std::move(text), format, compressed);
-}
-
-// Writing.
-
-namespace {
 
 /// A request with more chunks and patches is written as bytes: readers bound the values of a line.
 constexpr size_t kMaxEntries = 10'000;
@@ -463,6 +429,28 @@ struct OpFormatter {
 };
 
 }  // namespace
+
+Result<Op> ParseOp(std::string_view line, std::string& storage) {
+  storage.clear();
+  RS_ASSIGN_OR_RETURN(const ScannedJson json, ScanJson(line));
+  if (!json.values.front().is_object())
+    return Fail(ErrorCode::kCorrupt, "expected a JSON object per line, found another JSON value");
+  KeyReader keys(json);
+  Result<Op> op;  // filled where it is returned: moving a record is not cheap
+  op->time_ns = keys.Optional<uint64_t>("ts");
+  const std::string name = keys.Required<std::string>("op");
+  if (name == "commit" || name == "patch" || name == "request")
+    ParseCommit(name, keys, storage, op->body.emplace<Commit>());
+  else
+    ParseRecord(name, keys, op->body);
+  RS_RETURN_IF_ERROR(keys.status());
+  return op;
+}
+
+std::unique_ptr<LogSource> MakeOpsReader(std::unique_ptr<ByteSource> text, LogFormat format,
+                                         const CompressedSource* compressed) {
+  return std::make_unique<OpsReader>(std::move(text), format, compressed);
+}
 
 void OpLineWriter::Append(const Op& op, std::string& out) {
   std::visit(OpFormatter{op, parser_, canonical_, out}, op.body);

@@ -46,8 +46,6 @@ class SqliteExport {
  public:
   static Result<std::unique_ptr<SqliteExport>> Create(const std::string& path, Replace replace);
   ~SqliteExport();
-  SqliteExport(const SqliteExport&) = delete;
-  SqliteExport& operator=(const SqliteExport&) = delete;
 
   /// Packets written so far.
   uint64_t packets() const { return packets_; }

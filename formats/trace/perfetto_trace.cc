@@ -81,6 +81,26 @@ std::unique_ptr<ByteSource> WithoutReturns(std::shared_ptr<ByteSource> source) {
   return MakeSource(read, source->path());
 }
 
+void AppendBufferStats(std::string& out, const BufferStats& stats) {
+  std::string message;
+  for (const StatField& field : kStatFields)
+    wire::AppendUint(message, field.proto_field, stats.*field.value);
+  wire::AppendBytes(out, proto::TraceStats::kBufferStats, wire::AsBytes(message));
+}
+
+template <typename T>
+void AppendPacked(std::string& out, uint32_t number, const T& values) {
+  std::string packed;
+  for (const uint64_t value : values) wire::AppendVarint(packed, value);
+  wire::AppendBytes(out, number, wire::AsBytes(packed));
+}
+
+/// The first field of a message, if it is whole and has this number; else empty.
+Bytes FirstField(Bytes message, uint32_t number) {
+  const auto field = wire::FieldReader(message).Next();
+  return field && field->IsBytes(number) ? field->bytes : Bytes();
+}
+
 }  // namespace
 
 bool TraceFraming::Has(size_t size) {
@@ -387,24 +407,6 @@ void TraceReader::Note(uint64_t offset, uint64_t bytes, std::string what, bool i
     damage_.push_back({offset, bytes, {}, {}, std::move(what), is_left_out});
 }
 
-namespace {
-
-void AppendBufferStats(std::string& out, const BufferStats& stats) {
-  std::string message;
-  for (const StatField& field : kStatFields)
-    wire::AppendUint(message, field.proto_field, stats.*field.value);
-  wire::AppendBytes(out, proto::TraceStats::kBufferStats, wire::AsBytes(message));
-}
-
-template <typename T>
-void AppendPacked(std::string& out, uint32_t number, const T& values) {
-  std::string packed;
-  for (const uint64_t value : values) wire::AppendVarint(packed, value);
-  wire::AppendBytes(out, number, wire::AsBytes(packed));
-}
-
-}  // namespace
-
 std::string EncodeTraceStats(Session& session, const ServiceStats& service,
                              const std::map<BufferId, BufferStats>& taken,
                              const std::vector<ConfiguredBuffer>& configured) {
@@ -540,17 +542,6 @@ Status TraceWriter::AddServicePacket(uint32_t field, Bytes content,
 }
 
 Status TraceWriter::FlushIfLarge() { return pending_.size() < kWriteBytes ? Status{} : Finish(); }
-
-namespace {
-
-/// The first field of a message, if it is whole and has this number; else empty.
-Bytes FirstField(Bytes message, uint32_t number) {
-  wire::FieldReader fields(message);
-  const auto field = fields.Next();
-  return field && field->IsBytes(number) ? field->bytes : Bytes();
-}
-
-}  // namespace
 
 bool BeginsWithToolPacket(Bytes start) {
   const Bytes info =
