@@ -13,7 +13,6 @@
 #include "commands/shell/help.h"
 #include "commands/shell/registry.h"
 #include "core/base/lookup.h"
-#include "core/base/text.h"
 
 namespace ringscope {
 namespace {

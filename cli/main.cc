@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -6,13 +5,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <string>
 #include <vector>
 
 #include "cli/app.h"
 #include "core/engine/payload_store.h"
-#include "formats/io/byte_stream.h"
 #include "formats/io/output_file.h"
 
 namespace ringscope {
@@ -29,7 +25,7 @@ class DescriptorStream : public OutputStream {
     const int error = WriteAll(descriptor_, bytes).error;
     if (error == 0) return {};
     if (error == EPIPE) reader_gone_ = true;
-    return Fail(ErrorCode::kIo, fmt::format("cannot write to {}: {}", name_, strerror(error)));
+    return SystemError(std::string("cannot write to ") + name_, error, "");
   }
   bool is_terminal() const override { return is_terminal_; }
   size_t columns() const override {

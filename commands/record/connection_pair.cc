@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <iterator>
 
 namespace ringscope {
@@ -27,8 +26,7 @@ constexpr std::string_view kService = "service";
 bool Turns::Take(ConnectionPair& pair, bool next) {
   if (pair.has_turn_) return true;
   if (next) std::erase(waiting_, &pair);
-  if (std::ranges::find(waiting_, &pair) == waiting_.end())
-    waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
+  if (!Contains(waiting_, &pair)) waiting_.insert(next ? waiting_.begin() : waiting_.end(), &pair);
   Reconsider(&pair);
   return pair.has_turn_;
 }
@@ -292,14 +290,9 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
   if (state_ == State::kDone) return;
   if (!status) {
     WarnOf(fmt::format("the {} {}", sender, status.error().message));
-    // What this peer may still send can be neither read nor passed on: both sides end.
-    if (state_ == State::kOpen) {
-      if (sender == kService) {
-        EndClient();  // nor can the service confirm anything more
-      } else {
-        EndSoon();
-      }
-    }
+    // What this peer may still send can be neither read nor passed on: both sides end. Nor can the
+    // service confirm anything more if it is the sender.
+    if (state_ == State::kOpen) sender == kService ? EndClient() : EndSoon();
   }
   service_.SendQueued();  // that a peer has closed its end shows when it is read
   if (state_ != State::kClientGone) client_.SendQueued();

@@ -41,8 +41,7 @@ namespace ringscope {
 ///
 /// Between calls it is true that
 /// - `next_` is the oldest frame that has not passed; with a turn, it is about other buffers, or
-/// waits
-///   for a confirmation that is under way;
+///   waits for a confirmation that is under way;
 /// - nothing is sent to a client that is gone, and none is read beyond kMaxFromClient;
 /// - a pair waits in Turns or has its turn, never both; with its turn it gets a call of PassSoon.
 /// No call of a pair passes frames of another: PassSoon and Resume do that from the loop.

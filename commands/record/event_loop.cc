@@ -1,7 +1,6 @@
 #include "commands/record/event_loop.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>

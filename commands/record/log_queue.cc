@@ -221,15 +221,15 @@ void LogQueue::Append(OpBody body) {
 
 void LogQueue::Drop(const Op& op, size_t size) {
   if (!gap_) {
-    gap_.emplace();
-    gap_->reason =
-        totals_.waiting
-            ? fmt::format("the recorder's queue was full, as nothing could be written: {}",
-                          totals_.waiting->message)
-            : "the disk was too slow: the recorder's queue was full";
-    gap_->records = 0;
-    gap_->bytes = 0;
-    gap_->from_ns = op.time_ns;
+    gap_ = RecorderGap{
+        .reason =
+            totals_.waiting
+                ? fmt::format("the recorder's queue was full, as nothing could be written: {}",
+                              totals_.waiting->message)
+                : "the disk was too slow: the recorder's queue was full",
+        .records = 0,
+        .bytes = 0,
+        .from_ns = op.time_ns};
   }
   ++*gap_->records;
   *gap_->bytes += size;
@@ -344,15 +344,14 @@ LogQueue::State LogQueue::state() const {
 }
 
 Status LogQueue::Close(std::optional<RecordingEnding> ending) {
-  if (thread_.joinable()) {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = ending;
-      closing_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
+  if (!thread_.joinable()) return result_;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = ending;
+    closing_ = true;
   }
+  changed_.notify_one();
+  thread_.join();
   return result_;
 }
 

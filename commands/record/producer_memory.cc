@@ -1,6 +1,5 @@
 #include "commands/record/producer_memory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -40,19 +39,12 @@ size_t PagesToLookAt(const ProducerMemory& memory) {
   return pages <= smb::kMaxPagesOfPicture ? static_cast<size_t>(pages) : 0;
 }
 
-/// Bytes of a length-delimited field that holds so many.
-size_t FieldBytes(uint32_t number, size_t content) {
-  return wire::VarintSize(uint64_t{number} << 3) + wire::VarintSize(content) + content;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(const UniqueFd& fd) {
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("sent shared memory that cannot be examined: {}", strerror(errno)));
-  }
+  if (::fstat(fd.get(), &info) != 0)
+    return SystemError("sent shared memory that cannot be examined", errno, "");
   const auto size = static_cast<size_t>(info.st_size);
   if (info.st_size <= 0 || size > kMaxBytes) {
     return Fail(ErrorCode::kCorrupt,
@@ -60,8 +52,7 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(const UniqueFd& fd) {
                             kMaxBytes));
   }
   UniqueFd own = fd.Duplicate();
-  if (!own.valid())
-    return Fail(ErrorCode::kIo, fmt::format("cannot keep a descriptor: {}", strerror(errno)));
+  if (!own.valid()) return SystemError("cannot keep a descriptor", errno, "");
   const int seals = ::fcntl(own.get(), F_GET_SEALS);
   void* mapped = MAP_FAILED;
   if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0)
@@ -155,12 +146,13 @@ Status CommitReader::Read(Bytes request, ProducerMemory* memory) {
 }
 
 Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory) {
+  using Fields = proto::CommitDataRequest::ChunksToMove;
   smb::ChunkPlace place;
   std::optional<size_t> data;
   for (const wire::Field& part : wire::FieldReader(field.bytes)) {
-    if (part.IsVarint(proto::CommitDataRequest::ChunksToMove::kPage)) place.page = part.value;
-    if (part.IsVarint(proto::CommitDataRequest::ChunksToMove::kChunk)) place.chunk = part.value;
-    if (!part.IsBytes(proto::CommitDataRequest::ChunksToMove::kData)) continue;
+    if (part.IsVarint(Fields::kPage)) place.page = part.value;
+    if (part.IsVarint(Fields::kChunk)) place.chunk = part.value;
+    if (!part.IsBytes(Fields::kData)) continue;
     data = part.bytes.size();
     // Some of these sizes would abort the service: none is passed on.
     if (*data < kChunkHeaderSize || *data > kMaxChunkData) {
@@ -174,9 +166,9 @@ Status CommitReader::ReadChunk(const wire::Field& field, ProducerMemory* memory)
     for_log_ += wire::AsText(field.whole);
     return {};
   }
-  using Fields = proto::CommitDataRequest::ChunksToMove;
+  const size_t data_bytes = wire::UintFieldSize(Fields::kData, chunk_.size()) + chunk_.size();
   wire::AppendTag(for_log_, proto::CommitDataRequest::kChunksToMove, wire::Type::kBytes);
-  wire::AppendVarint(for_log_, field.bytes.size() + FieldBytes(Fields::kData, chunk_.size()));
+  wire::AppendVarint(for_log_, field.bytes.size() + data_bytes);
   for_log_ += wire::AsText(field.bytes);
   wire::AppendBytes(for_log_, Fields::kData, wire::AsBytes(chunk_));
   from_memory_ = true;

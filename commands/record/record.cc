@@ -2,9 +2,6 @@
 #include <sys/epoll.h>
 
 #include <charconv>
-#include <csignal>
-#include <map>
-#include <utility>
 
 #include "commands/record/event_loop.h"
 #include "commands/record/log_queue.h"
@@ -244,8 +241,9 @@ class RecordingRun {
 
   /// Text goes to standard error, below the recorder's other messages; a document to standard
   /// output.
+  /// @param check nullptr: no comparison was asked for, or it has failed
   void ReportSummary(const RecordingEnded& seen, const LogQueue::State& queue,
-                     const std::optional<TraceCheck>& check) {
+                     const TraceCheck* check) {
     constexpr size_t kIndent = 2;
     Console& console = context_.console;
     const LogFiles& files = log_->files();
@@ -276,9 +274,9 @@ class RecordingRun {
         {{"recorder_gaps", queue.gaps},
          {"dropped_records", queue.dropped_records},
          {"dropped_bytes", queue.dropped_bytes}});
-    const bool differs = check && !check->Same();
+    const bool differs = check != nullptr && !check->Same();
     report.Data("compared", Json());
-    if (check) {
+    if (check != nullptr) {
       const OutputDiff& diff = check->diff;
       const std::string trace = Printable(args_.compare);
       add("compared",
@@ -314,23 +312,17 @@ class RecordingRun {
     if (command_failed) console.Warn(fmt::format("{} {}", args_.command.front(), *command_ending_));
     if (!closed) return ExitCode::kFailed;
     const LogQueue::State queue = log_->state();
-    std::optional<TraceCheck> compared;
     if (queue.gaps > 0) console.Warn("the log is incomplete: " + DroppedText(queue));
-    std::optional<Error> not_compared;
-    if (!args_.compare.empty()) {
-      Result<TraceCheck> check = Compare();
-      if (check)
-        compared = *std::move(check);
-      else
-        not_compared = std::move(check).error();
-    }
-    ReportSummary(log_->files().Ended(ending_), queue, compared);
-    if (not_compared) {
+    std::optional<Result<TraceCheck>> compared;
+    if (!args_.compare.empty()) compared = Compare();
+    const TraceCheck* const check = compared && *compared ? &**compared : nullptr;
+    ReportSummary(log_->files().Ended(ending_), queue, check);
+    if (compared && !*compared) {
       console.PrintError(fmt::format("the log could not be compared with {}: {}", args_.compare,
-                                     not_compared->ToString()));
+                                     compared->error().ToString()));
       return ExitCode::kFailed;
     }
-    const bool differs = compared && !compared->Same();
+    const bool differs = check != nullptr && !check->Same();
     return queue.gaps > 0 || command_failed || differs ? ExitCode::kNotice : ExitCode::kClean;
   }
 

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace ringscope {
 namespace {
@@ -95,8 +93,8 @@ void Recorder::Join(UniqueFd client, const Listening& listening) {
   };
   auto service = Connect(listening.sockets.connect);
   if (!service && service.error().code == ErrorCode::kNotFound) {
-    check_ = recording_.loop.CallSoon(
-        [this] { CheckService(); });  // this is an accepting socket's handler
+    // Not now: this is an accepting socket's handler.
+    check_ = recording_.loop.CallSoon([this] { CheckService(); });
     return;
   }
   if (!service) return refuse(service.error());

@@ -1,11 +1,9 @@
 #include "commands/record/service_watch.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -21,12 +19,17 @@ namespace {
 /// The longest that is waited for a flush.
 constexpr uint64_t kLongestFlushMs = uint64_t{24} * 3600 * 1000;
 
-/// The producers that a flush of the data sources of these buffers asks.
-std::set<ProducerId> WhoFlushes(const Instances& instances, const std::set<BufferId>& targets) {
-  std::set<ProducerId> producers;
-  for (const auto& [key, instance] : instances)
-    if (instance.flushes && targets.contains(instance.target)) producers.insert(key.first);
-  return producers;
+/// The data sources of a config that the target may be.
+std::vector<const ConfiguredSource*> Matches(const TraceConfigFacts& config,
+                                             const SessionBuffers::Target& target) {
+  std::vector<const ConfiguredSource*> by_name;
+  std::vector<const ConfiguredSource*> by_config;
+  for (const ConfiguredSource& source : config.sources) {
+    if (source.name != target.data_source) continue;
+    by_name.push_back(&source);
+    if (source.own == target.own) by_config.push_back(&source);
+  }
+  return by_config.empty() ? by_name : by_config;
 }
 
 }  // namespace
@@ -45,37 +48,33 @@ SessionBuffers::SessionId SessionBuffers::Start(TraceConfigFacts config) {
 }
 
 void SessionBuffers::End(SessionId id) {
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) return;
-  for (const auto& [index, buffer] : session->second.ids) {
+  const auto session = sessions_.extract(id);
+  if (session.empty()) return;
+  for (const auto& [index, buffer] : session.mapped().ids) {
     log_.Append(BufferFreed{buffer});
     buffers_.at(buffer).freed = true;
   }
   log_.Append(SessionEnded{id});
-  sessions_.erase(session);
 }
 
 void SessionBuffers::MarkStarted(SessionId id) {
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end() || session->second.started) return;
-  session->second.started = std::chrono::steady_clock::now();
+  Session* const session = FindIn(sessions_, id);
+  if (session == nullptr || session->started) return;
+  session->started = std::chrono::steady_clock::now();
   log_.Append(SessionChanged{.session = id, .change = SessionChange::kStarted, .detail = {}});
 }
 
 void SessionBuffers::Identify(SessionId id, const std::vector<ipc::ListedSession>& listed) {
-  const auto session = sessions_.find(id);
+  Session* const session = FindIn(sessions_, id);
   uint64_t newest = 0;
   for (const ipc::ListedSession& other : listed) {
     if (!listed_.insert(other.id).second || other.state == ipc::kClonedState) continue;
-    if (session == sessions_.end()) continue;
-    const TraceConfigFacts& config = session->second.config;
-    if (other.unique_session_name != config.unique_session_name ||
-        !std::ranges::equal(other.buffer_sizes_kb, config.buffers, {}, {},
-                            &ConfiguredBuffer::size_kb))
-      continue;
-    newest = std::max(newest, other.id);  // the service counts them up
+    if (session != nullptr && other.unique_session_name == session->config.unique_session_name &&
+        std::ranges::equal(other.buffer_sizes_kb, session->config.buffers, {}, {},
+                           &ConfiguredBuffer::size_kb))
+      newest = std::max(newest, other.id);  // the service counts them up
   }
-  if (newest != 0) session->second.service_id = newest;
+  if (newest != 0) session->service_id = newest;
 }
 
 void SessionBuffers::EndAll() {
@@ -85,18 +84,6 @@ void SessionBuffers::EndAll() {
   warned_.clear();
   listed_.clear();
   detached_.clear();
-}
-
-std::vector<const ConfiguredSource*> SessionBuffers::Matches(const TraceConfigFacts& config,
-                                                             const Target& target) {
-  std::vector<const ConfiguredSource*> by_name;
-  std::vector<const ConfiguredSource*> by_config;
-  for (const ConfiguredSource& source : config.sources) {
-    if (source.name != target.data_source) continue;
-    by_name.push_back(&source);
-    if (source.own == target.own) by_config.push_back(&source);
-  }
-  return by_config.empty() ? by_name : by_config;
 }
 
 std::optional<uint64_t> SessionBuffers::IndexOf(const Sessions::value_type& session,
@@ -146,9 +133,9 @@ auto SessionBuffers::SessionOf(const Target& target) -> Sessions::value_type* {
 }
 
 auto SessionBuffers::OnTarget(const Target& target) -> std::optional<SessionId> {
-  const auto buffer = buffers_.find(target.buffer);
-  const bool known = buffer != buffers_.end() && !buffer->second.freed;
-  const std::optional<SessionId> owner = known ? buffer->second.session : std::nullopt;
+  const Buffer* const buffer = FindIn(buffers_, target.buffer);
+  const bool known = buffer != nullptr && !buffer->freed;
+  const std::optional<SessionId> owner = known ? buffer->session : std::nullopt;
   if (known && target.service_session == 0) return owner;
   auto* const session = owner ? &*sessions_.find(*owner) : SessionOf(target);
   if (owner && session->second.service_id == 0) session->second.service_id = target.service_session;
@@ -197,16 +184,14 @@ bool SessionBuffers::ExpectsCommands(std::chrono::steady_clock::time_point now) 
 }
 
 void SessionBuffers::MarkUnordered(BufferId id, std::string detail) {
-  const auto buffer = buffers_.find(id);
-  if (buffer == buffers_.end() || std::exchange(buffer->second.unordered, true)) return;
-  log_.MarkInexact({.reason = InexactReason::kOrder,
-                    .session = buffer->second.session,
-                    .detail = std::move(detail)});
+  Buffer* const buffer = FindIn(buffers_, id);
+  if (buffer == nullptr || std::exchange(buffer->unordered, true)) return;
+  log_.MarkInexact(
+      {.reason = InexactReason::kOrder, .session = buffer->session, .detail = std::move(detail)});
 }
 
 auto SessionBuffers::Find(std::optional<SessionId> id) const -> const Session* {
-  const auto session = id ? sessions_.find(*id) : sessions_.end();
-  return session == sessions_.end() ? nullptr : &session->second;
+  return id ? FindIn(sessions_, *id) : nullptr;
 }
 
 std::set<BufferId> SessionBuffers::BuffersOf(std::optional<SessionId> id) const {
@@ -259,9 +244,8 @@ void FlushWatch::OnRequested(const FlushRequested& request, Clock::time_point no
   if (!request.producer) return;
   const Instance* instance = nullptr;  // the first whose session is known
   for (const uint64_t id : request.instances) {
-    const auto known = instances_.find({*request.producer, id});
-    if (instance == nullptr && known != instances_.end() && known->second.session)
-      instance = &known->second;
+    const Instance* const known = FindIn(instances_, {*request.producer, id});
+    if (instance == nullptr && known != nullptr && known->session) instance = known;
   }
   const auto [entry, is_new] = flushes_.try_emplace(request.flush);
   Flush& flush = entry->second;
@@ -332,7 +316,9 @@ void FlushWatch::Begin(Clones::value_type& clone, SessionId session) {
       clone.second.groups.at(cloned->config.buffers[index].transfer_on_clone ? 0 : 1)
           .buffers.insert(id);
   for (Group& group : clone.second.groups) {
-    group.waits_for = WhoFlushes(instances_, group.buffers);
+    for (const auto& [key, instance] : instances_)
+      if (instance.flushes && group.buffers.contains(instance.target))
+        group.waits_for.insert(key.first);
     group.due = group.waits_for.empty();
   }
 }
@@ -612,15 +598,15 @@ void FileWatch::NoteUnordered(const std::set<BufferId>& buffers) {
 }
 
 void FileWatch::End(SessionId session, bool is_freed) {
-  const auto found = files_.find(session);
-  if (found == files_.end()) return;
-  if (!found->second.fd.valid())
+  File* const file = FindIn(files_, session);
+  if (file == nullptr) return;
+  if (!file->fd.valid())
     MarkUnknown(session);  // a name that means nothing here
   else if (is_freed)
     Log(session, std::nullopt);
   else
-    LookAt(session, found->second);
-  files_.erase(found);
+    LookAt(session, *file);
+  Drop(session);
 }
 
 }  // namespace ringscope

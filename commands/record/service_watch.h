@@ -14,6 +14,7 @@
 
 #include "commands/record/event_loop.h"
 #include "core/base/ids.h"
+#include "core/base/lookup.h"
 #include "core/base/result.h"
 #include "core/log/op.h"
 #include "core/perfetto/trace_config_facts.h"
@@ -52,8 +53,7 @@ class SessionBuffers {
   void MarkStarted(SessionId id);
   /// The session is over: only what is late is still committed.
   void MarkStopped(SessionId id) {
-    if (const auto session = sessions_.find(id); session != sessions_.end())
-      session->second.stopped = true;
+    if (Session* const session = FindIn(sessions_, id)) session->stopped = true;
   }
 
   /// Facts that a producer's copy of a data source's config shows.
@@ -69,17 +69,17 @@ class SessionBuffers {
   /// Marks, once for each buffer, that the order of some requests about it is not known.
   void MarkUnordered(BufferId id, std::string detail);
   std::optional<SessionId> OwnerOf(BufferId id) const {
-    const auto buffer = buffers_.find(id);
-    return buffer == buffers_.end() ? std::nullopt : buffer->second.session;
+    const Buffer* const buffer = FindIn(buffers_, id);
+    return buffer == nullptr ? std::nullopt : buffer->session;
   }
   bool IsFreed(BufferId id) const {
-    const auto buffer = buffers_.find(id);
-    return buffer != buffers_.end() && buffer->second.freed;
+    const Buffer* const buffer = FindIn(buffers_, id);
+    return buffer != nullptr && buffer->freed;
   }
   /// Returns true around the times at which the service sends commands to producers by itself.
   bool ExpectsCommands(std::chrono::steady_clock::time_point now) const;
   void CountChunk(BufferId id) {
-    if (const auto buffer = buffers_.find(id); buffer != buffers_.end()) ++buffer->second.chunks;
+    if (Buffer* const buffer = FindIn(buffers_, id)) ++buffer->chunks;
   }
   /// Returns the chunks that were committed to the session's buffers, by index in the config.
   std::map<uint64_t, uint64_t> ChunksOf(SessionId id) const;
@@ -110,9 +110,6 @@ class SessionBuffers {
     bool unordered = false;  // marked
   };
   using Sessions = std::map<SessionId, Session>;
-  /// The data sources of a config that the target may be.
-  static std::vector<const ConfiguredSource*> Matches(const TraceConfigFacts& config,
-                                                      const Target& target);
   /// The index of the target's buffer, of those of the session that have no id so far.
   std::optional<uint64_t> IndexOf(const Sessions::value_type& session, const Target& target);
   Sessions::value_type* SessionOf(const Target& target);

@@ -265,21 +265,18 @@ void FrameSocket::DiscardUnread() {
 void FrameSocket::SendQueued() {
   while (!segments_.empty()) {
     Segment& segment = segments_.front();
-    const Bytes rest = wire::AsBytes(segment.bytes).subspan(segment.sent);
-    const bool first = segment.sent == 0;
     const Sent sent =
-        Send(fd_.get(), rest,
-             first ? std::span<const UniqueFd>(segment.fds) : std::span<const UniqueFd>());
+        Send(fd_.get(), wire::AsBytes(segment.bytes).subspan(segment.sent), segment.fds);
     if (sent.state == IoState::kWouldBlock) return;
     if (sent.state == IoState::kClosed) {
       segments_.clear();
       queued_ = 0;
       return;
     }
+    segment.fds.clear();
     segment.sent += sent.bytes;
     queued_ -= sent.bytes;
-    if (segment.sent < segment.bytes.size()) continue;
-    segments_.pop_front();
+    if (segment.sent == segment.bytes.size()) segments_.pop_front();
   }
 }
 

@@ -66,9 +66,9 @@ std::string StatusesText(std::span<const char* const> meanings) {
   return text;
 }
 
-std::string OptionText(const OptionInfo& option, const Console& console) {
-  return fmt::format("  {}\n{}\n", console.Bold(option.Synopsis()),
-                     Wrap(option.description, kOptionColumn));
+/// A title in bold, and its explanation below it.
+std::string EntryText(std::string_view title, std::string_view text, const Console& console) {
+  return fmt::format("  {}\n{}\n", console.Bold(title), Wrap(text, kOptionColumn));
 }
 
 /// "  --all                    Explain each gap": what the description begins with.
@@ -87,13 +87,9 @@ std::string OptionLine(const OptionInfo& option) {
 
 bool IsOfReplays(const OptionInfo& option) { return option.group.starts_with(kReplayGroup); }
 
-struct HelpArgs {
-  std::string topic;  // empty: the overview
-};
-
-void SetUp(CLI::App& app, HelpArgs& args) {
+void SetUpHelp(CLI::App& app, std::string& topic) {
   InGroup(app, kInputGroup);
-  AddText(app, "TOPIC", args.topic, "TOPIC",
+  AddText(app, "TOPIC", topic, "TOPIC",
           "A command; replay-options, the options that all replays share; words, what the outputs "
           "call things, or one of these words; a rule of doctor, as its findings name it; exit, "
           "the exit statuses (default: list all commands)");
@@ -102,41 +98,33 @@ void SetUp(CLI::App& app, HelpArgs& args) {
 /// Prints what `topic` explains, unless it is a command.
 /// @return false: there is no such topic
 bool PrintTopic(const std::string& topic, Console& console) {
-  const auto print = [&](std::string_view title, std::string_view text) {
-    console.Print(fmt::format("  {}\n{}\n", console.Bold(title), Wrap(text, kOptionColumn)));
-  };
   bool found = false;
+  const auto print = [&](const std::string& text) {
+    console.Print(text);
+    found = true;
+  };
   for (const Word& word : Words())
-    if (topic == "words" || topic == word.word) {
-      print(word.word, word.meaning);
-      found = true;
-    }
+    if (topic == "words" || topic == word.word) print(EntryText(word.word, word.meaning, console));
   for (const Rule& rule : DoctorRules())
-    if (topic == rule.id) {
-      print(fmt::format("{}: {}", rule.id, rule.title),
-            fmt::format("{} Remedy: {}", rule.meaning, rule.remedy));
-      found = true;
-    }
-  if (topic == "replay-options") {
+    if (topic == rule.id)
+      print(EntryText(fmt::format("{}: {}", rule.id, rule.title),
+                      fmt::format("{} Remedy: {}", rule.meaning, rule.remedy), console));
+  if (topic == "replay-options")
     for (const OptionInfo& option : OptionsOf(*FindCommand("replay")))
-      if (IsOfReplays(option)) console.Print(OptionText(option, console));
-    found = true;
-  }
-  if (topic == "exit") {
-    console.Print(StatusesText(kStatuses));
-    found = true;
-  }
+      if (IsOfReplays(option)) print(EntryText(option.Synopsis(), option.description, console));
+  if (topic == "exit") print(StatusesText(kStatuses));
   return found;
 }
 
-Result<ExitCode> RunHelp(const HelpArgs& args, Context& context) {
-  if (args.topic.empty()) {
+/// @param topic empty: the overview
+Result<ExitCode> RunHelp(const std::string& topic, Context& context) {
+  if (topic.empty()) {
     context.console.Print(OverviewHelp(context.console));
-  } else if (const Command* const command = FindCommand(args.topic)) {
+  } else if (const Command* const command = FindCommand(topic)) {
     context.console.Print(CommandHelp(*command, context.console));
-  } else if (!PrintTopic(args.topic, context.console)) {
-    return Fail(ErrorCode::kUsage, fmt::format("there is no help on '{}'", args.topic), {},
-                DidYouMean(args.topic, HelpTopics(), "'ringscope help' lists the commands"));
+  } else if (!PrintTopic(topic, context.console)) {
+    return Fail(ErrorCode::kUsage, fmt::format("there is no help on '{}'", topic), {},
+                DidYouMean(topic, HelpTopics(), "'ringscope help' lists the commands"));
   }
   return ExitCode::kClean;
 }
@@ -199,7 +187,7 @@ std::string CommandHelp(const Command& command, const Console& console, HelpSize
     const bool is_first = group != option.group && (all || group.empty());
     if (is_first) text += fmt::format("\n{}:\n", console.Bold(all ? option.group : "Options"));
     group = option.group;
-    text += all ? OptionText(option, console) : OptionLine(option);
+    text += all ? EntryText(option.Synopsis(), option.description, console) : OptionLine(option);
   }
   if (!of_replays.empty())
     text += fmt::format("\n{}:\n{}\n      'ringscope help replay-options' explains them\n",
@@ -252,7 +240,7 @@ Command HelpCommand() {
           {{"ringscope help replay", "How does replay work?"},
            {"ringscope help words", "What is a chunk, a stall, an incremental state?"},
            {"ringscope help buffer.overwritten", "What does this rule of doctor find?"}},
-          Bind(SetUp, RunHelp),
+          Bind(SetUpHelp, RunHelp),
           {.notice = nullptr}};
 }
 

@@ -1,6 +1,5 @@
 #include "commands/shell/options.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +8,6 @@
 
 #include "core/base/lookup.h"
 #include "formats/descriptors/descriptors.h"
-#include "formats/inputs/input_kind.h"
 #include "formats/inputs/open_log.h"
 #include "formats/inputs/recording.h"
 #include "formats/io/compressed_source.h"
@@ -22,10 +20,6 @@ auto ParseOneOf(const std::vector<std::string>& choices) {
   return [choices](std::string_view text) {
     return ParseChoice(text, choices, "value", Joined(choices));
   };
-}
-
-const char* TypeOf(Traces traces) {
-  return traces == Traces::kRefused ? kLogType : kLogOrTraceType;
 }
 
 /// Describes the inputs that a command line may name.
@@ -165,9 +159,9 @@ void AddForce(CLI::App& app, bool& target) {
           "output; inputs are never replaced");
 }
 
-void AddLog(CLI::App& app, std::string& target, Traces traces) {
+void AddLog(CLI::App& app, std::string& target) {
   InGroup(app, kInputGroup);
-  AddText(app, "LOG", target, TypeOf(traces), LogsText("A commit log", "", traces),
+  AddText(app, "LOG", target, kLogType, LogsText("A commit log", "", Traces::kRefused),
           Need::kRequired);
 }
 
@@ -176,7 +170,8 @@ void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces, in
   const std::string text = most == 1
                                ? LogsText("A commit log", "", traces)
                                : LogsText("Commit logs", ", taken one after the other", traces);
-  AddTexts(app, "LOG", targets, TypeOf(traces), text, Need::kRequired, most);
+  AddTexts(app, "LOG", targets, traces == Traces::kRefused ? kLogType : kLogOrTraceType, text,
+           Need::kRequired, most);
 }
 
 void AddSelection(CLI::App& app, LogSelection& selection, const std::string& what,

@@ -111,7 +111,7 @@ void AddForce(CLI::App& app, bool& target);
 /// Traces in place of logs: doctor examines them, or the command itself takes them.
 enum class Traces { kExamined, kTaken, kRefused };
 /// The one log that a command reads, below "Input".
-void AddLog(CLI::App& app, std::string& target, Traces traces = Traces::kRefused);
+void AddLog(CLI::App& app, std::string& target);
 /// The logs that a command reads, one after the other. @param most 0: any number
 void AddLogs(CLI::App& app, std::vector<std::string>& targets, Traces traces = Traces::kRefused,
              int most = 0);

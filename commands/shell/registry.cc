@@ -1,7 +1,5 @@
 #include "commands/shell/registry.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include "commands/shell/commands.h"
@@ -50,33 +48,25 @@ std::vector<std::string> FixedValues(const OptionInfo& option) {
   return names;
 }
 
-struct CompletionsArgs {
-  std::string shell;
-};
-
-void SetUp(CLI::App& app, CompletionsArgs& args) {
+void SetUpCompletions(CLI::App& app, std::string& shell) {
   InGroup(app, kInputGroup);
-  AddChoice(app, "SHELL", args.shell, {"bash", "zsh", "fish"}, "The shell to print the script for",
+  AddChoice(app, "SHELL", shell, {"bash", "zsh", "fish"}, "The shell to print the script for",
             Need::kRequired);
 }
 
-Result<ExitCode> RunCompletions(const CompletionsArgs& args, Context& context) {
-  context.console.Print(args.shell == "bash"  ? BashScript()
-                        : args.shell == "zsh" ? ZshScript()
-                                              : FishScript());
+Result<ExitCode> RunCompletions(const std::string& shell, Context& context) {
+  context.console.Print(shell == "bash"  ? BashScript()
+                        : shell == "zsh" ? ZshScript()
+                                         : FishScript());
   return ExitCode::kClean;
 }
 
-struct CompleteArgs {
-  std::vector<std::string> words;
-};
-
-void SetUpComplete(CLI::App& app, CompleteArgs& args) {
-  AddTexts(app, "WORD", args.words, "WORD", "The command line so far, after --");
+void SetUpComplete(CLI::App& app, std::vector<std::string>& words) {
+  AddTexts(app, "WORD", words, "WORD", "The command line so far, after --");
 }
 
-Result<ExitCode> RunComplete(const CompleteArgs& args, Context& context) {
-  for (const std::string& line : Complete(args.words)) context.console.Print(line + "\n");
+Result<ExitCode> RunComplete(const std::vector<std::string>& words, Context& context) {
+  for (const std::string& line : Complete(words)) context.console.Print(line + "\n");
   return ExitCode::kClean;
 }
 
@@ -184,7 +174,7 @@ Command CompletionsCommand() {
           {{"source <(ringscope completions bash)", "Complete in this bash"},
            {"ringscope completions fish > ~/.config/fish/completions/ringscope.fish",
             "Complete in fish from now on"}},
-          Bind(SetUp, RunCompletions),
+          Bind(SetUpCompletions, RunCompletions),
           {.notice = nullptr}};
 }
 

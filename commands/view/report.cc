@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/text.h"
-
 namespace ringscope {
 namespace {
 

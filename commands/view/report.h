@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "commands/shell/command.h"
@@ -76,12 +75,14 @@ class Report {
   /// The data that `state` reports becomes an object of the array `key`. @return what it returns
   template <typename State>
   auto AddItem(std::string_view key, State state) {
-    return Inside(state, [&](Json item) { data_[key].push_back(std::move(item)); });
+    const Inside inside{*this, key, /*is_item=*/true};
+    return state();
   }
   /// The data that `state` reports becomes the object `key`.
   template <typename State>
   auto AddObject(std::string_view key, State state) {
-    return Inside(state, [&](Json object) { data_[key] = std::move(object); });
+    const Inside inside{*this, key, /*is_item=*/false};
+    return state();
   }
 
   /// Returns the document, for one that is part of something else. Call it last.
@@ -95,23 +96,18 @@ class Report {
   }
 
  private:
-  /// Calls `state`, whose data goes to an object that `put` then gets. @return what `state` returns
-  template <typename State, typename Put>
-  auto Inside(State state, Put put) {
-    Json outer = std::exchange(data_, Json::object());
-    const auto end = [&] {
-      outer.swap(data_);
-      put(std::move(outer));
-    };
-    if constexpr (std::is_void_v<decltype(state())>) {
-      state();
-      end();
-    } else {
-      auto result = state();
-      end();
-      return result;
+  /// The data that is reported while it lives becomes an object of its own.
+  struct Inside {
+    ~Inside() {
+      outer.swap(report.data_);
+      Json& place = report.data_[key];
+      is_item ? place.push_back(std::move(outer)) : place.swap(outer);
     }
-  }
+    Report& report;
+    std::string_view key;
+    bool is_item;  // of an array
+    Json outer = std::exchange(report.data_, Json::object());
+  };
   bool is_markdown() const { return format_ == Format::kMarkdown; }
   void Write(std::string_view text);
 
@@ -135,8 +131,6 @@ inline void ListFields(JsonFieldWriter& io, const Answer& answer) {
 }
 
 void ListFields(JsonFieldWriter& io, const StageCount& stage);
-void ListFields(JsonFieldWriter& io, const StageAccount& account);
-void ListFields(JsonFieldWriter& io, const SequenceStages& sequence);
 void ListFields(JsonFieldWriter& io, const StageAccounts& accounts);
 /// "1,203", "? + 3x": three times an unknown number.
 std::string EndedText(const StageCount& at);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <utility>
 
+#include "core/base/lookup.h"
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 
@@ -26,15 +26,14 @@ void Fields(auto& field, Like<InvokeMethodReply> auto& m) {
 
 namespace {
 
-void PutPrefix(std::string& out, size_t at) {
-  const size_t size = out.size() - at - kFramePrefix;
-  for (size_t i = 0; i < kFramePrefix; ++i) out[at + i] = static_cast<char>(size >> (8 * i));
-}
-
-/// Starts a frame; PutPrefix must follow. @return where it starts
-size_t StartFrame(std::string& out) {
-  out.append(kFramePrefix, '\0');
-  return out.size() - kFramePrefix;
+/// Appends a frame; `append` appends its message to the same text.
+void AppendPrefixed(std::string& out, auto append) {
+  const size_t begin = out.size() + kFramePrefix;
+  out.resize(begin);
+  append();
+  const size_t size = out.size() - begin;
+  for (size_t i = 0; i < kFramePrefix; ++i)
+    out[begin - kFramePrefix + i] = static_cast<char>(size >> (8 * i));
 }
 
 }  // namespace
@@ -94,10 +93,10 @@ Result<std::optional<Bytes>> FrameDecoder::Next() {
 }
 
 void AppendFrame(std::string& out, uint64_t request_id, uint32_t number, std::string_view body) {
-  const size_t at = StartFrame(out);
-  wire::AppendUint(out, FrameFields::kRequestId, request_id);
-  wire::AppendBytes(out, number, wire::AsBytes(body));
-  PutPrefix(out, at);
+  AppendPrefixed(out, [&] {
+    wire::AppendUint(out, FrameFields::kRequestId, request_id);
+    wire::AppendBytes(out, number, wire::AsBytes(body));
+  });
 }
 
 void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& invoke) {
@@ -108,20 +107,20 @@ void AppendInvoke(std::string& out, uint64_t request_id, const InvokeMethod& inv
 }
 
 void AppendWithArgs(std::string& out, const Frame& frame, Bytes args) {
-  const size_t at = StartFrame(out);
-  for (const wire::Field& field : wire::FieldReader(frame.whole.subspan(kFramePrefix))) {
-    if (!field.IsBytes(FrameFields::kMsgInvokeMethod)) {
-      out += wire::AsText(field.whole);
-      continue;
+  AppendPrefixed(out, [&] {
+    for (const wire::Field& field : wire::FieldReader(frame.whole.subspan(kFramePrefix))) {
+      if (!field.IsBytes(FrameFields::kMsgInvokeMethod)) {
+        out += wire::AsText(field.whole);
+        continue;
+      }
+      std::string body;
+      body.reserve(field.bytes.size() + args.size());
+      for (const wire::Field& part : wire::FieldReader(field.bytes))
+        if (!part.IsBytes(FrameFields::InvokeMethod::kArgsProto)) body += wire::AsText(part.whole);
+      wire::AppendBytes(body, FrameFields::InvokeMethod::kArgsProto, args);
+      wire::AppendBytes(out, FrameFields::kMsgInvokeMethod, wire::AsBytes(body));
     }
-    std::string body;
-    body.reserve(field.bytes.size() + args.size());
-    for (const wire::Field& part : wire::FieldReader(field.bytes))
-      if (!part.IsBytes(FrameFields::InvokeMethod::kArgsProto)) body += wire::AsText(part.whole);
-    wire::AppendBytes(body, FrameFields::InvokeMethod::kArgsProto, args);
-    wire::AppendBytes(out, FrameFields::kMsgInvokeMethod, wire::AsBytes(body));
-  }
-  PutPrefix(out, at);
+  });
 }
 
 void MethodTable::Learn(const BindServiceReply& reply) {
@@ -133,8 +132,8 @@ void MethodTable::Learn(const BindServiceReply& reply) {
 
 MethodName MethodTable::Find(const InvokeMethod& invoke) const {
   if (invoke.service != service_) return MethodName::kUnknown;
-  const auto found = names_.find(invoke.method);
-  return found == names_.end() ? MethodName::kUnknown : found->second;
+  const MethodName* const found = FindIn(names_, invoke.method);
+  return found == nullptr ? MethodName::kUnknown : *found;
 }
 
 std::optional<uint64_t> MethodTable::IdOf(MethodName name) const {
