@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kAllLines = 72116;  // of .h and .cc, tests apart
+constexpr size_t kAllLines = 67000;  // of .h and .cc, tests apart
 
 // The table of all commands.
 constexpr const char* kRegistry = "commands/shell/registry.h";
