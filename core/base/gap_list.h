@@ -96,8 +96,8 @@ class GapList {
   /// Closes the gap and makes some space, after the items or on both sides of them.
   void JoinItems(bool on_both_sides) {
     const uint32_t space = capacity() - count_;
-    // Moving the items costs what growing does: not too often.
-    const uint32_t grown = space > capacity() / 8 ? capacity() : std::max(2u, capacity() * 2);
+    // Moving the items costs what growing does: once for as many insertions as there are items.
+    const uint32_t grown = space > capacity() / 2 ? capacity() : std::max(2u, capacity() * 2);
     TakeItems(*this, grown, on_both_sides ? (grown - count_) / 2 : 0);
   }
 
