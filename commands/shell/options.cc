@@ -141,7 +141,8 @@ void AddFormat(CLI::App& app, Target& target, const std::vector<Format>& formats
                const std::string& description) {
   std::vector<std::string> names;
   for (const Format format : formats) names.emplace_back(Name(format));
-  const auto parse = [one_of = ParseOneOf(names)](std::string_view text) -> Result<Format> {
+  const std::function<Result<std::string>(std::string_view)> one_of = ParseOneOf(names);
+  const auto parse = [one_of](std::string_view text) -> Result<Format> {
     RS_ASSIGN_OR_RETURN(const std::string name, one_of(text));
     return *FromName<Format>(name);
   };
