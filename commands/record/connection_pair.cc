@@ -290,8 +290,8 @@ void ConnectionPair::AfterEvent(Status status, std::string_view sender) {
   if (state_ == State::kDone) return;
   if (!status) {
     WarnOf(fmt::format("the {} {}", sender, status.error().message));
-    // What this peer may still send can be neither read nor passed on: both sides end. Nor can the
-    // service confirm anything more if it is the sender.
+    // Both sides end: nothing more of this peer can be read or passed on, and a service that is
+    // the sender can confirm nothing more.
     if (state_ == State::kOpen) sender == kService ? EndClient() : EndSoon();
   }
   service_.SendQueued();  // that a peer has closed its end shows when it is read

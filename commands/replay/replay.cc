@@ -163,7 +163,7 @@ void ReportReplay(Report& report, const ReplayOutcome& outcome,
        {"left by a read", "bytes", "incomplete_bytes", [](Buffer b) { return b.stuck_bytes; }, any,
         bytes}});
   ReportBuffers(report, outcome, rows);
-  // What the service kept from the buffers or from the trace.
+  // Chunks, patches and packets that the service kept from the buffers or from the trace.
   std::vector<std::string> refused;
   for (const auto& [count, noun] : {std::pair(outcome.service.chunks_discarded, "chunk"),
                                     {outcome.service.patches_discarded, "patch"},

@@ -74,7 +74,7 @@ class SessionReader : public RecordingPass {
   std::optional<uint64_t> clone_number() const {
     return clone() != nullptr ? std::optional(clone()->clone) : std::nullopt;
   }
-  /// What is damaged or missing in the input, as far as it was read, and was assumed of it.
+  /// Returns the damage, the missing parts and the assumptions of the input that was read so far.
   const ConsoleReporter& reported() const { return *reporter_; }
   /// The caller reports Verdicts, so that nobody has to warn of them.
   void ReportsVerdicts() { reports_verdicts_ = true; }

@@ -6,7 +6,7 @@
 
 namespace ringscope {
 
-// What commands print of sessions and their records.
+// Sessions and their records as commands print them.
 
 /// Handles the session that the reader is at.
 using SessionTask = std::function<Result<ExitCode>()>;

@@ -66,7 +66,7 @@ std::string WhyNotText(const SweepReport& report, const FoundSize& found) {
   return texts.empty() ? "no sizes that were tried meet it together" : Joined(texts, "; ");
 }
 
-/// What the tables have that is explained below them.
+/// Marks in the tables that lines below them explain.
 struct Explained {
   bool own_size = false, otherwise = false, waiting = false;
 };

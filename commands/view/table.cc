@@ -125,7 +125,7 @@ std::string Table::Text(size_t indent, size_t width, const Console* console) con
   Narrow(columns, limit);
   const auto titled = std::ranges::find_if(
       columns, [](const TextColumn& column) { return !column.texts[0]->empty(); });
-  // What names the rows: up to the first column with a title.
+  // The columns that name the rows end with the first that has a title.
   const auto keys = static_cast<size_t>(titled - columns.begin()) + 1;
 
   std::string text;

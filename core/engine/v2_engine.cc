@@ -253,16 +253,9 @@ class V2Engine final : public Engine {
       // Ids without holes: the place is known by arithmetic.
       if (back < count && id_at(count - 1 - back) == id) return count - back;
       // No more than `back` chunks are younger; as many, if all of these are there.
-      uint32_t low = back < count ? count - back : 0, high = count - 1;  // high does not follow
+      const uint32_t low = back < count ? count - back : 0;
       if (!follows(low)) return low;
-      while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (follows(middle))
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      return low;
+      return FirstNotBefore(low, count - 1, follows);
     }
     while (count > 0 && !follows(count - 1)) --count;
     return count;
