@@ -17,7 +17,7 @@ constexpr size_t kMaxForClient = size_t{1} << 30;
 /// Time that the service may take, after a disconnect, to handle the rest and close its end.
 constexpr std::chrono::seconds kCloseTimeout{1};
 /// Reported once, in the order of arrival, and not again while it is readable.
-constexpr uint32_t kServiceEvents = EPOLLIN | EPOLLET;
+constexpr uint32_t kServiceEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr std::string_view kClient = "client";
 constexpr std::string_view kService = "service";
 
@@ -118,8 +118,9 @@ void ConnectionPair::OnClientEvent(uint32_t events) {
 
 void ConnectionPair::OnServiceEvent(uint32_t events) {
   if (state_ == State::kServiceGone || state_ == State::kDone) return;
-  const bool is_readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
-  AfterEvent(is_readable ? ReadService((events & EPOLLOUT) == 0) : Status(), kService);
+  const bool is_ended = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  const bool is_readable = is_ended || (events & EPOLLIN) != 0;
+  AfterEvent(is_readable ? ReadService((events & EPOLLOUT) == 0, is_ended) : Status(), kService);
 }
 
 Status ConnectionPair::ReadClient() {
@@ -129,23 +130,24 @@ Status ConnectionPair::ReadClient() {
   return PassClientFrames();
 }
 
-Status ConnectionPair::ReadService(bool in_order) {
+Status ConnectionPair::ReadService(bool in_order, bool may_have_ended) {
   for (bool is_first = true;; is_first = false) {
     RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
-    if (state == IoState::kDone) {
+    if (state == IoState::kDone || (state == IoState::kDoneAll && may_have_ended)) {
       RS_ASSIGN_OR_RETURN(state, service_.Receive());
     }
     service_closed_ = state == IoState::kClosed;
+    const bool is_empty = state == IoState::kDoneAll || state == IoState::kWouldBlock;
     if (Status passed = PassServiceFrames(is_first && in_order); !passed) {
       if (state_ == State::kOpen) return passed;
       service_.DiscardUnread();  // nobody waits for it
     }
-    if (service_closed_ || (is_first && state == IoState::kWouldBlock && only_confirmed_)) break;
+    if (service_closed_ || (is_first && is_empty && only_confirmed_)) break;
     // More may have arrived since the event, and a report of it may be due that would be early for
     // what arrives next. What has arrived until now would be reported late: it is taken at once,
     // unless the service sends more than one event should take.
     RS_RETURN_IF_ERROR(service_watch_->Rearm());
-    if (!HasInput(service_.fd()) || (!is_first && state == IoState::kDone)) break;
+    if (!HasInput(service_.fd()) || (!is_first && !is_empty)) break;
   }
   if (service_closed_) EndService();
   return {};
@@ -277,7 +279,7 @@ bool ConnectionPair::Scrape() {
 
 void ConnectionPair::ReadServiceNow() {
   while (state_ == State::kOpen && HasInput(service_.fd()))
-    AfterEvent(ReadService(/*in_order=*/false), kService);
+    AfterEvent(ReadService(/*in_order=*/false, /*may_have_ended=*/true), kService);
 }
 
 void ConnectionPair::Resume() {

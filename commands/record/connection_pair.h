@@ -81,7 +81,8 @@ class ConnectionPair {
   void OnServiceEvent(uint32_t events);
   Status ReadClient();
   /// @param in_order nothing but what arrived has caused the call
-  Status ReadService(bool in_order);
+  /// @param may_have_ended the service may have closed its end, which is not reported once more
+  Status ReadService(bool in_order, bool may_have_ended);
   Status PassClientFrames();
   Status PassBatch();
   Status ReadAhead();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <memory>
 #include <optional>
@@ -465,6 +466,20 @@ TEST_F(SharedTurn, ServiceThatGoes_LeavesTheCommitInTheLog) {
   producers_.erase(producers_.begin());
   Settle();
   EXPECT_THAT(Logged(), ElementsAre(1));
+}
+
+// What it sends last and its end are reported together, once.
+TEST_F(SharedTurn, ServiceThatEndsBehindItsReply_IsNoticed) {
+  Commit(0);
+  Reply(0, ExpectCommit(0));
+  ::shutdown(producers_[0].service.fd(), SHUT_WR);
+  Settle();
+  EXPECT_THAT(Logged(), ElementsAre(1));
+  std::array<uint8_t, 4096> bytes;
+  IoState state = IoState::kDone;
+  while (state == IoState::kDone || state == IoState::kDoneAll)
+    state = Receive(producers_[0].client.fd(), bytes).state;
+  EXPECT_EQ(state, IoState::kClosed);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "commands/record/log_queue.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <random>
 #include <system_error>
 
@@ -20,7 +22,7 @@ namespace {
 constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
-constexpr size_t kMaxBlockCost = size_t{1} << 20;
+constexpr size_t kMaxBlockCost = RequestRoom::kHugePage;
 /// Blocks whose memory is mapped from the start.
 constexpr size_t kFirstBlocks = 8;
 /// Records that are encoded without a pause.
@@ -170,14 +172,34 @@ Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint
   return file_->Close();
 }
 
+void RequestRoom::Clear(size_t capacity) {
+  size_ = 0;
+  if (capacity <= capacity_) return;
+  const size_t pages = (capacity + kHugePage - 1) / kHugePage;
+  capacity_ = pages * kHugePage;
+  memory_.reset(static_cast<uint8_t*>(std::aligned_alloc(kHugePage, capacity_)));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  static_cast<void>(::madvise(memory_.get(), capacity_, MADV_HUGEPAGE));  // it works without
+}
+
+Bytes RequestRoom::Append(Bytes request) {
+  uint8_t* const begin = memory_.get() + size_;
+  std::ranges::copy(request, begin);
+  size_ += request.size();
+  return {begin, request.size()};
+}
+
 LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
     : files_(std::move(files)),
       options_(std::move(options)),
       // A small queue must not be full before the first block is.
       block_cost_(std::min(kMaxBlockCost, options_.capacity / 4)),
       spare_(kFirstBlocks) {
-  for (Block& block : spare_) block.requests.resize(block_cost_);
-  open_.requests.reserve(block_cost_);
+  for (Block& block : spare_) {
+    block.requests.Clear(block_cost_);
+    block.requests.Touch();
+  }
+  open_.requests.Clear(block_cost_);
 }
 
 Result<std::unique_ptr<LogQueue>> LogQueue::Create(std::unique_ptr<LogFiles> files,
@@ -240,14 +262,12 @@ void LogQueue::Drop(const Op& op, size_t size) {
 
 void LogQueue::AppendLocked(Op record, size_t cost) {
   if (auto* const commit = std::get_if<Commit>(&record.body)) {
-    std::string& requests = open_.requests;
-    const size_t end = requests.size() + commit->request.size();
-    if (end > requests.capacity() && !open_.records.empty()) {
+    if (!open_.requests.Fits(commit->request.size())) {
       CloseBlock();
-      return AppendLocked(std::move(record), cost);
+      if (!open_.requests.Fits(commit->request.size()))
+        open_.requests.Clear(commit->request.size());
     }
-    requests += wire::AsText(commit->request);
-    commit->request = wire::AsBytes(requests).last(commit->request.size());
+    commit->request = open_.requests.Append(commit->request);
   }
   if (open_.records.empty()) {
     open_until_ = Clock::now() + options_.flush_interval;
@@ -267,8 +287,7 @@ void LogQueue::CloseBlock() {
     open_ = std::move(spare_.back());
     spare_.pop_back();
   }
-  open_.requests.clear();
-  open_.requests.reserve(block_cost_);
+  open_.requests.Clear(block_cost_);
 }
 
 std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>& lock) {
@@ -284,11 +303,8 @@ std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>&
 }
 
 void LogQueue::Pause() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (queued_ > options_.capacity / kBehindDivisor) return;
-  }
-  std::this_thread::yield();
+  // Without the mutex: whoever appends would wait for a thread that has yielded with it.
+  if (queued_ <= options_.capacity / kBehindDivisor) std::this_thread::yield();
 }
 
 bool LogQueue::WaitForDisk(const Error& error) {

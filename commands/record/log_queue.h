@@ -1,9 +1,12 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
 #define RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -88,6 +91,30 @@ LogHeader LiveHeader();
 /// Returns 32 random hexadecimal digits.
 std::string RandomUuid();
 
+/// Room for the requests of commits. It is taken from the system in huge pages where it has them: a
+/// client must not wait while memory is mapped page by page.
+class RequestRoom {
+ public:
+  static constexpr size_t kHugePage = size_t{2} << 20;
+
+  /// @return whether so many bytes more fit
+  bool Fits(size_t bytes) const { return size_ + bytes <= capacity_; }
+  /// Makes it empty, with room for at least so many bytes.
+  void Clear(size_t capacity);
+  /// Copies a request that fits. @return the copy
+  Bytes Append(Bytes request);
+  /// Has all of it mapped, which takes time.
+  void Touch() { std::fill_n(memory_.get(), capacity_, uint8_t{0}); }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<uint8_t[], Free> memory_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
 /// Records on their way to the disk: appended at once, written by a thread of its own. The queue is
 /// bounded. When it is full, commits are dropped until half of it is free, and the log has a
 /// recorder gap for what was dropped; the small records that identify producers and writers have a
@@ -128,7 +155,7 @@ class LogQueue : public RecordSink {
   /// a client must not wait for the system to map memory.
   struct Block {
     std::vector<Op> records;
-    std::string requests;  // of the commits among them; never reallocated while there are records
+    RequestRoom requests;  // of the commits among them
     size_t cost = 0;       // what they count for in the queue
   };
 
@@ -155,7 +182,7 @@ class LogQueue : public RecordSink {
   Block open_;                // being filled
   std::vector<Block> spare_;  // empty
   Clock::time_point open_until_;
-  size_t queued_ = 0;
+  std::atomic<size_t> queued_ = 0;  // written with the mutex
   bool closing_ = false;
   bool dropping_ = false;
   std::optional<RecordingEnding> ending_;

@@ -91,13 +91,6 @@ void ProducerMemory::OnNewWriter(WriterId writer) {
     if (slot.committed && slot.committed->writer == writer) slot.committed.reset();
 }
 
-uint64_t ProducerMemory::ChunksIfFull() const {
-  smb::MemoryPicture picture(PagesToLookAt(*this));
-  if (picture.pages().empty() || !Look(picture)) return 0;
-  const smb::ChunkCounts counts = picture.Count();
-  return counts.free == 0 ? counts.used() : 0;
-}
-
 bool ProducerMemory::TakeCommitted(smb::ChunkPlace place, std::string& out) {
   const size_t before = out.size();
   if (!pages_.AppendComplete(place, out)) return false;

@@ -55,7 +55,7 @@ class ProducerMemory {
   uint64_t page_count() const { return pages_.count(); }
   bool Look(smb::MemoryPicture& picture) const { return pages_.Look(picture); }
   /// Returns its chunks if none is free, else 0.
-  uint64_t ChunksIfFull() const;
+  uint64_t ChunksIfFull() const { return pages_.ChunksIfFull(); }
   /// Returns true while the service may free chunks whose commit is not in the log yet.
   bool is_unlogged() const { return is_unlogged_; }
   void SetUnlogged(bool unlogged) { is_unlogged_ = unlogged; }

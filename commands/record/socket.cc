@@ -169,8 +169,11 @@ Received Receive(int socket, std::span<uint8_t> into) {
     received.state = again ? IoState::kWouldBlock : IoState::kClosed;
     return received;
   }
-  if (got == 0) received.state = IoState::kClosed;
   received.bytes = static_cast<size_t>(got);
+  if (got == 0) received.state = IoState::kClosed;
+  // With descriptors the kernel stops where they belong, though there may be more.
+  else if (received.bytes < into.size() && message.msg_controllen == 0)
+    received.state = IoState::kDoneAll;
   received.fds_lost = (message.msg_flags & MSG_CTRUNC) != 0;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;

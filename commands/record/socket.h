@@ -56,7 +56,12 @@ PeerIdentity PeerOf(int socket);
 /// Returns true if something has arrived, be it the connection's end.
 bool HasInput(int socket);
 
-enum class IoState : uint8_t { kDone, kWouldBlock, kClosed };
+enum class IoState : uint8_t {
+  kDone,
+  kDoneAll,  // received, and nothing more had arrived
+  kWouldBlock,
+  kClosed
+};
 
 struct Received {
   IoState state = IoState::kDone;  // kClosed: the peer closed its end, or an error

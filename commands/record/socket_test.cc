@@ -91,6 +91,17 @@ TEST_F(FrameSocketTest, Descriptors_LeaveWithTheirFrames) {
   EXPECT_THAT(ReadAll(to), ::testing::ElementsAre("1+0", "2+1", "1+0", "2+1", "1+0", "2+1", "1+0"));
 }
 
+TEST_F(FrameSocketTest, Receive_SaysWhetherItTookAll) {
+  peer_->Send(FrameTo(1));
+  peer_->Send(FrameTo(2));
+  EXPECT_EQ(socket_->Receive().value(), IoState::kDoneAll);
+  EXPECT_EQ(socket_->Receive().value(), IoState::kWouldBlock);
+  peer_->Send(FrameTo(kCarrying), memory_.fd());
+  peer_->Send(FrameTo(3));
+  EXPECT_EQ(socket_->Receive().value(), IoState::kDone) << "the kernel stops at a descriptor";
+  EXPECT_EQ(socket_->Receive().value(), IoState::kDoneAll);
+}
+
 TEST_F(FrameSocketTest, TooManyDescriptors_AreRefused) {
   bool refused = false;
   for (int i = 0; i < 20 && !refused; ++i) {

@@ -92,4 +92,16 @@ bool Pages::Look(MemoryPicture& picture) const {
   return true;
 }
 
+uint64_t Pages::ChunksIfFull() const {
+  uint64_t chunks = 0;
+  for (uint64_t page = 0; page < count(); ++page) {
+    const auto bitmap = BitmapOf(page);
+    if (!bitmap || bitmap->bits() == 0) return 0;  // not divided: a writer may divide it
+    for (size_t chunk = 0; chunk < bitmap->chunks(); ++chunk)
+      if (bitmap->StateOf(chunk) == ChunkState::kFree) return 0;
+    chunks += bitmap->chunks();
+  }
+  return chunks;
+}
+
 }  // namespace ringscope::smb

@@ -69,6 +69,9 @@ class Pages {
   /// @return false: the memory has shrunk
   bool Look(MemoryPicture& picture) const;
 
+  /// Returns the number of chunks if none is free, else 0.
+  uint64_t ChunksIfFull() const;
+
  private:
   size_t ChunkOffset(ChunkPlace place, size_t chunk_bytes) const {
     return static_cast<size_t>(place.page) * page_bytes_ + kPageHeaderBytes +

@@ -185,5 +185,20 @@ TEST(Smb, Scan_EndsWhereTheMemoryIsGone) {
   EXPECT_EQ(result.data.size(), 4088u);
 }
 
+TEST(Pages, ChunksIfFull_CountsOnlyWithoutAFreeChunk) {
+  using enum ChunkState;
+  StringMemory memory(3);
+  const Pages pages(memory, kPage);
+  memory.SetBitmap(0, 1, {kBeingWritten});
+  memory.SetBitmap(1, 2, {kComplete, kBeingRead});
+  EXPECT_EQ(pages.ChunksIfFull(), 0u) << "a page is not divided";
+  memory.SetBitmap(2, 2, {kComplete, kFree});
+  EXPECT_EQ(pages.ChunksIfFull(), 0u);
+  memory.SetBitmap(2, 2, {kComplete, kComplete});
+  EXPECT_EQ(pages.ChunksIfFull(), 5u);
+  memory.bytes.resize(kPage);
+  EXPECT_EQ(pages.ChunksIfFull(), 0u) << "the memory has shrunk";
+}
+
 }  // namespace
 }  // namespace ringscope::smb
