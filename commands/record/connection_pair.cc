@@ -133,11 +133,13 @@ Status ConnectionPair::ReadClient() {
 Status ConnectionPair::ReadService(bool in_order, bool may_have_ended) {
   for (bool is_first = true;; is_first = false) {
     RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
-    if (state == IoState::kDone || (state == IoState::kDoneAll && may_have_ended)) {
+    // Once more shows whether the service sends faster than its frames are passed on.
+    const bool took_all = is_first && !may_have_ended && state == IoState::kDoneAll;
+    if (!took_all && (state == IoState::kDone || state == IoState::kDoneAll)) {
       RS_ASSIGN_OR_RETURN(state, service_.Receive());
     }
     service_closed_ = state == IoState::kClosed;
-    const bool is_empty = state == IoState::kDoneAll || state == IoState::kWouldBlock;
+    const bool is_empty = took_all || state == IoState::kWouldBlock;
     if (Status passed = PassServiceFrames(is_first && in_order); !passed) {
       if (state_ == State::kOpen) return passed;
       service_.DiscardUnread();  // nobody waits for it

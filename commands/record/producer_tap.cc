@@ -27,9 +27,9 @@ constexpr size_t kMaxAddedBytes = 96 * 1024;
 /// A commit larger than this has chunks with their data, and is sent by itself.
 constexpr size_t kMaxCollectedBytes = 4096;
 
-/// Bytes of commits, with their chunks, that are logged as one. More would be memory that the system
-/// maps while clients wait, for each producer.
-constexpr size_t kMaxCollectedLog = 64 * 1024;
+/// Bytes of commits, with their chunks, that are logged as one. A service that is busy replies late:
+/// with a smaller limit producers lose packets while they wait for the next commit's turn.
+constexpr size_t kMaxCollectedLog = size_t{1} << 20;
 
 /// A producer can be held back for less as well by a service that is busy.
 constexpr std::chrono::milliseconds kMarkedHold{1};
