@@ -249,7 +249,7 @@ void FrameSocket::Queue(Bytes bytes) {
   if (bytes.empty()) return;
   if (segments_.empty() || !segments_.back().fds.empty() ||
       segments_.back().bytes.size() + bytes.size() > kSegmentBytes)
-    segments_.emplace_back();
+    segments_.push_back({.bytes = std::exchange(spare_, {})});
   segments_.back().bytes += wire::AsText(bytes);
   queued_ += bytes.size();
 }
@@ -279,7 +279,10 @@ void FrameSocket::SendQueued() {
     segment.fds.clear();
     segment.sent += sent.bytes;
     queued_ -= sent.bytes;
-    if (segment.sent == segment.bytes.size()) segments_.pop_front();
+    if (segment.sent < segment.bytes.size()) continue;
+    spare_ = std::move(segment.bytes);
+    spare_.clear();
+    segments_.pop_front();
   }
 }
 

@@ -123,13 +123,14 @@ class FrameSocket {
   struct Segment {
     std::string bytes;
     size_t sent = 0;
-    std::vector<UniqueFd> fds;  // go with the first byte
+    std::vector<UniqueFd> fds = {};  // go with the first byte
   };
 
   UniqueFd fd_;
   ipc::FrameDecoder decoder_;
   std::deque<PendingFd> pending_fds_;
   std::deque<Segment> segments_;
+  std::string spare_;  // of the last that was sent: its memory is used again
   size_t queued_ = 0;
 };
 
