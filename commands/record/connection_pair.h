@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 #define RINGSCOPE_COMMANDS_RECORD_CONNECTION_PAIR_H_
 
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-
 #include "commands/record/tap.h"
 
 namespace ringscope {

@@ -6,14 +6,7 @@
 #include <time.h>
 
 #include <chrono>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "commands/record/socket.h"
 #include "core/base/result.h"

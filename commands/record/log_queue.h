@@ -1,21 +1,11 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
 #define RINGSCOPE_COMMANDS_RECORD_LOG_QUEUE_H_
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
-#include <cstdlib>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "core/log/live_state.h"
 #include "core/log/op.h"

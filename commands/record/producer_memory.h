@@ -1,15 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_
 #define RINGSCOPE_COMMANDS_RECORD_PRODUCER_MEMORY_H_
 
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "commands/record/event_loop.h"
 #include "commands/record/socket.h"
 #include "core/base/ids.h"

@@ -3,11 +3,6 @@
 
 #include <sys/types.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "commands/record/connection_pair.h"
 
 namespace ringscope {

@@ -1,16 +1,7 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_SERVICE_WATCH_H_
 #define RINGSCOPE_COMMANDS_RECORD_SERVICE_WATCH_H_
 
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "commands/record/event_loop.h"
 #include "core/base/ids.h"

@@ -3,14 +3,7 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"

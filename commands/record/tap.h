@@ -1,18 +1,6 @@
 #ifndef RINGSCOPE_COMMANDS_RECORD_TAP_H_
 #define RINGSCOPE_COMMANDS_RECORD_TAP_H_
 
-#include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "commands/record/event_loop.h"
 #include "commands/record/service_watch.h"
 #include "commands/record/socket.h"
