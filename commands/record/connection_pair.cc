@@ -133,7 +133,7 @@ Status ConnectionPair::ReadClient() {
 Status ConnectionPair::ReadService(bool in_order, bool may_have_ended) {
   for (bool is_first = true;; is_first = false) {
     RS_ASSIGN_OR_RETURN(IoState state, service_.Receive());
-    // Once more shows whether the service sends faster than its frames are passed on.
+    // A second receive shows whether the service sends faster than its frames are passed on.
     const bool took_all = is_first && !may_have_ended && state == IoState::kDoneAll;
     if (!took_all && (state == IoState::kDone || state == IoState::kDoneAll)) {
       RS_ASSIGN_OR_RETURN(state, service_.Receive());

@@ -468,7 +468,7 @@ TEST_F(SharedTurn, ServiceThatGoes_LeavesTheCommitInTheLog) {
   EXPECT_THAT(Logged(), ElementsAre(1));
 }
 
-// What it sends last and its end are reported together, once.
+// The connection's end is reported with the last reply, and not again.
 TEST_F(SharedTurn, ServiceThatEndsBehindItsReply_IsNoticed) {
   Commit(0);
   Reply(0, ExpectCommit(0));

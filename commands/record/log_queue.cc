@@ -22,6 +22,7 @@ namespace {
 constexpr size_t kRecordCost = 256;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
+/// Large blocks have memory in huge pages; a small queue has small ones.
 constexpr size_t kMaxBlockCost = RequestRoom::kHugePage;
 /// Blocks whose memory is mapped from the start.
 constexpr size_t kFirstBlocks = 8;
@@ -175,9 +176,9 @@ Status LogFiles::Close(std::optional<RecordingEnding> ending, std::optional<uint
 void RequestRoom::Clear(size_t capacity) {
   size_ = 0;
   if (capacity <= capacity_) return;
-  const size_t pages = (capacity + kHugePage - 1) / kHugePage;
-  capacity_ = pages * kHugePage;
-  memory_.reset(static_cast<uint8_t*>(std::aligned_alloc(kHugePage, capacity_)));
+  const size_t page = capacity < kHugePage ? kPage : kHugePage;
+  capacity_ = (capacity + page - 1) / page * page;
+  memory_.reset(static_cast<uint8_t*>(std::aligned_alloc(page, capacity_)));
   if (memory_ == nullptr) throw std::bad_alloc();
   static_cast<void>(::madvise(memory_.get(), capacity_, MADV_HUGEPAGE));  // it works without
 }
@@ -303,7 +304,7 @@ std::optional<LogQueue::Block> LogQueue::TakeBlock(std::unique_lock<std::mutex>&
 }
 
 void LogQueue::Pause() const {
-  // Without the mutex: whoever appends would wait for a thread that has yielded with it.
+  // The mutex is not taken: whoever appends would wait for a thread that has it and does not run.
   if (queued_ <= options_.capacity / kBehindDivisor) std::this_thread::yield();
 }
 

@@ -81,13 +81,13 @@ LogHeader LiveHeader();
 /// Returns 32 random hexadecimal digits.
 std::string RandomUuid();
 
-/// Room for the requests of commits. It is taken from the system in huge pages where it has them: a
-/// client must not wait while memory is mapped page by page.
+/// Room for the requests of commits: in huge pages where it is large enough and the system has
+/// them. A client must not wait while memory is mapped page by page.
 class RequestRoom {
  public:
   static constexpr size_t kHugePage = size_t{2} << 20;
 
-  /// @return whether so many bytes more fit
+  /// Returns true if so many bytes more fit.
   bool Fits(size_t bytes) const { return size_ + bytes <= capacity_; }
   /// Makes it empty, with room for at least so many bytes.
   void Clear(size_t capacity);
@@ -97,6 +97,7 @@ class RequestRoom {
   void Touch() { std::fill_n(memory_.get(), capacity_, uint8_t{0}); }
 
  private:
+  static constexpr size_t kPage = 4096;
   struct Free {
     void operator()(uint8_t* memory) const { std::free(memory); }
   };

@@ -185,7 +185,7 @@ TEST(Smb, Scan_EndsWhereTheMemoryIsGone) {
   EXPECT_EQ(result.data.size(), 4088u);
 }
 
-TEST(Pages, ChunksIfFull_CountsOnlyWithoutAFreeChunk) {
+TEST(Smb, ChunksIfFull_CountsOnlyWithoutAFreeChunk) {
   using enum ChunkState;
   StringMemory memory(3);
   const Pages pages(memory, kPage);
