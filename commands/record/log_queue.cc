@@ -20,6 +20,8 @@ namespace {
 
 /// Bytes that a record counts for, besides its request.
 constexpr size_t kRecordCost = 256;
+/// What a commit of one chunk counts for.
+constexpr size_t kUsualCost = size_t{4} * 1024;
 /// Bytes for the records that are not dropped with the commits.
 constexpr size_t kReserve = size_t{16} << 20;
 /// Large blocks have memory in huge pages; a small queue has small ones.
@@ -199,6 +201,8 @@ LogQueue::LogQueue(std::unique_ptr<LogFiles> files, Options options)
   for (Block& block : spare_) {
     block.requests.Clear(block_cost_);
     block.requests.Touch();
+    block.records.resize(block_cost_ / kUsualCost);
+    block.records.clear();
   }
   open_.requests.Clear(block_cost_);
 }

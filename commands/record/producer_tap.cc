@@ -27,8 +27,8 @@ constexpr size_t kMaxAddedBytes = 96 * 1024;
 /// A commit larger than this has chunks with their data, and is sent by itself.
 constexpr size_t kMaxCollectedBytes = 4096;
 
-/// Bytes of commits, with their chunks, that are logged as one. A service that is busy replies late:
-/// with a smaller limit producers lose packets while they wait for the next commit's turn.
+/// Bytes of commits, with their chunks, that are logged as one. A service that is busy replies
+/// late: with a smaller limit producers lose packets while they wait for the next commit's turn.
 constexpr size_t kMaxCollectedLog = size_t{1} << 20;
 
 /// A producer can be held back for less as well by a service that is busy.
@@ -197,7 +197,7 @@ class ProducerTap : public Tap {
     for (; !unconfirmed_.empty() && unconfirmed_.front().request.empty();
          unconfirmed_.pop_front()) {
       LogCommit(wire::AsBytes(unconfirmed_.front().for_log), unconfirmed_.front().origin);
-      spare_ = std::move(unconfirmed_.front().for_log);
+      recording_.spare_texts.Return(std::move(unconfirmed_.front().for_log));
     }
     if (!unconfirmed_.empty()) return;
     committed_to_.clear();
@@ -418,7 +418,8 @@ class ProducerTap : public Tap {
     Origin origin = Origin::kShm;
   };
   void AddUnconfirmed(Bytes request, Bytes for_log, Origin origin) {
-    unconfirmed_.push_back({std::string(wire::AsText(request)), std::exchange(spare_, {}), origin});
+    unconfirmed_.push_back(
+        {std::string(wire::AsText(request)), recording_.spare_texts.Take(), origin});
     unconfirmed_.back().for_log = wire::AsText(for_log);
     if (memory_ != nullptr) memory_->SetUnlogged(true);
   }
@@ -524,10 +525,9 @@ class ProducerTap : public Tap {
   CommitReader commit_;
   CommitRequestParser parser_;
   std::deque<UnconfirmedCommit> unconfirmed_;  // the first is sent, or all wait
-  std::string spare_;                // of the last that was logged: its memory is used again
-  bool is_scraped_ = false;          // for the last time
-  std::chrono::nanoseconds held_{};  // for the last time while the memory was full
-  uint64_t chunks_after_hold_ = 0;   // that are still looked at
+  bool is_scraped_ = false;                    // for the last time
+  std::chrono::nanoseconds held_{};            // for the last time while the memory was full
+  uint64_t chunks_after_hold_ = 0;             // that are still looked at
 };
 
 }  // namespace

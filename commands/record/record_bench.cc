@@ -255,6 +255,7 @@ void RunDelays(benchmark::State& state, int producers, int chunks_per_second, bo
   constexpr int kSeconds = 2;
   const int64_t way = state.range(0);
   std::vector<double> us;
+  us.reserve(static_cast<size_t>(chunks_per_second * kSeconds + producers));
   for (auto _ : state) {
     FakeService service(Taking([&us](Bytes chunk) { us.push_back(DelayUs(chunk)); }));
     Between between(way, service.producer_socket());

@@ -83,6 +83,24 @@ class Turns {
   EventLoop::Timer remove_;
 };
 
+/// Texts whose memory is mapped already, and used again: clients wait while the system maps more.
+class SpareTexts {
+ public:
+  /// Returns one with any content.
+  std::string Take() {
+    if (texts_.empty()) return {};
+    std::string text = std::move(texts_.back());
+    texts_.pop_back();
+    return text;
+  }
+  void Return(std::string text) { texts_.push_back(std::move(text)); }
+
+ private:
+  static constexpr size_t kBytes =
+      size_t{256} * 1024;  // what a client commits in some milliseconds
+  std::vector<std::string> texts_ = std::vector(4, std::string(kBytes, '\0'));
+};
+
 class Tap;
 
 /// State that the taps of one recording share. All of it belongs to the loop's thread.
@@ -119,6 +137,7 @@ struct RecordingState {
   uint64_t last_flush = 0;                    // that a producer was asked for
   uint16_t last_producer = 0;                 // counted in the order of their connecting
   std::multiset<std::string> connected = {};  // names of the producers that are
+  SpareTexts spare_texts = {};                // for commits that wait for a confirmation
   uint32_t identifying = 0;  // requests under way for the service's number of a session
   Turns turns{loop};         // of the connections, whose taps use all of the above
 };

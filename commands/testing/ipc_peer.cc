@@ -36,7 +36,6 @@ BlockingPeer::BlockingPeer(UniqueFd fd) : fd_(std::move(fd)) {}
 bool BlockingPeer::Send(std::string_view bytes, int with_fd) {
   std::vector<UniqueFd> fds;
   if (with_fd >= 0) fds.emplace_back(::dup(with_fd));
-  sent_ += bytes;
   while (!bytes.empty()) {
     const Sent sent = ringscope::Send(fd_.get(), wire::AsBytes(bytes), fds);
     if (sent.state == IoState::kClosed) return false;

@@ -50,8 +50,7 @@ class BlockingPeer {
   /// Ends this side.
   void Close() { fd_.Reset(); }
 
-  /// All bytes that went through here.
-  const std::string& sent() const { return sent_; }
+  /// All bytes that came through here.
   const std::string& received() const { return received_; }
   /// Bytes that one receive takes at most.
   void set_read_size(size_t bytes) { read_size_ = bytes; }
@@ -62,7 +61,6 @@ class BlockingPeer {
   UniqueFd fd_;
   std::string pending_;
   std::vector<UniqueFd> fds_;
-  std::string sent_;
   std::string received_;
   size_t read_size_ = 65536;
 };

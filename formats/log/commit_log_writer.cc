@@ -92,9 +92,11 @@ class Writer : public CommitLogWriter {
   Writer(ByteSink& sink, CommitLogWriterOptions options)
       : sink_(sink),
         frame_bytes_(std::clamp(options.frame_bytes, size_t{1}, commit_log::kMaxRecordBytes)),
+        pauses_(options.pause != nullptr),
         compressor_(options.level, options.threads, std::move(options.pause)) {}
 
   Status Start() {
+    if (pauses_) RS_RETURN_IF_ERROR(MapMemory());
     index_.AddSkippableFrame(commit_log::kStartFrameSize);
     return Emit(commit_log::StartFrame());
   }
@@ -123,6 +125,20 @@ class Writer : public CommitLogWriter {
   uint64_t bytes_written() const override { return bytes_written_; }
 
  private:
+  /// Has the memory of the first frames mapped: for each page of it a thread is in the system,
+  /// where it cannot pause.
+  Status MapMemory() {
+    const size_t bytes =
+        frame_bytes_ + frame_bytes_ / 8;  // the last record is longer than its room
+    std::unique_ptr<FrameJob> job = compressor_.NewJob();
+    for (std::string* const memory : {&frame_, &job->content}) memory->resize(bytes);
+    compressor_.Add(std::move(job));
+    RS_ASSIGN_OR_RETURN(job, compressor_.Take(/*all=*/true));
+    for (std::string* const memory : {&frame_, &job->content}) memory->clear();
+    compressor_.Recycle(std::move(job));
+    return {};
+  }
+
   Status CheckUsable(bool needs_header = false) const {
     if (failed_) return tl::unexpected<Error>(*failed_);
     if (closed_) return Fail(ErrorCode::kUsage, "the commit log is closed already");
@@ -269,6 +285,7 @@ class Writer : public CommitLogWriter {
 
   ByteSink& sink_;
   const size_t frame_bytes_;
+  const bool pauses_;
   FrameCompressor compressor_;
 
   std::string frame_;         // encoded records of the open frame, without its header
