@@ -187,7 +187,7 @@ void RequestRoom::Clear(size_t capacity) {
 
 Bytes RequestRoom::Append(Bytes request) {
   uint8_t* const begin = memory_.get() + size_;
-  std::ranges::copy(request, begin);
+  std::copy_n(request.data(), request.size(), begin);  // at once: of a span it copies byte by byte
   size_ += request.size();
   return {begin, request.size()};
 }
