@@ -98,10 +98,7 @@ class RequestRoom {
 
  private:
   static constexpr size_t kPage = 4096;
-  struct Free {
-    void operator()(uint8_t* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<uint8_t[], Free> memory_;
+  OwnedBytes memory_;
   size_t size_ = 0;
   size_t capacity_ = 0;
 };

@@ -5,12 +5,19 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 
 namespace ringscope {
 
 using Bytes = std::span<const uint8_t>;
+struct FreeBytes {
+  void operator()(uint8_t* bytes) const { std::free(bytes); }
+};
+/// Memory of malloc and its like: it can grow, be aligned, or stay untouched.
+using OwnedBytes = std::unique_ptr<uint8_t[], FreeBytes>;
 
 /// A producer's connection, as the service numbers it.
 enum class ProducerId : uint16_t {};

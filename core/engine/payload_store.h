@@ -75,12 +75,9 @@ class PayloadStore {
   }
 
  private:
-  struct Free {
-    void operator()(uint8_t* bytes) const { std::free(bytes); }
-  };
   explicit PayloadStore(void* bytes) : bytes_(static_cast<uint8_t*>(bytes)) {}
 
-  std::unique_ptr<uint8_t[], Free> bytes_;
+  OwnedBytes bytes_;
 };
 
 }  // namespace ringscope

@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_
 #define RINGSCOPE_FORMATS_DESCRIPTORS_CHANGED_CONFIG_H_
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/base/wire.h"
 #include "core/perfetto/trace_config_facts.h"
 

@@ -1,11 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIBED_KINDS_H_
 #define RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIBED_KINDS_H_
 
-#include <functional>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

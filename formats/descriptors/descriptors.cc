@@ -8,7 +8,6 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
-#include <algorithm>
 #include <climits>
 #include <sstream>
 

@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIPTORS_H_
 #define RINGSCOPE_FORMATS_DESCRIPTORS_DESCRIPTORS_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

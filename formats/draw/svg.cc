@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/wire.h"

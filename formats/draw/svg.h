@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_DRAW_SVG_H_
 #define RINGSCOPE_FORMATS_DRAW_SVG_H_
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats/io/output_file.h"

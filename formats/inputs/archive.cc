@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <zip.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 

@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_INPUTS_INPUT_KIND_H_
 #define RINGSCOPE_FORMATS_INPUTS_INPUT_KIND_H_
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"

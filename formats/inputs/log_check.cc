@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/base/wire.h"
 #include "formats/inputs/open_log.h"
 #include "formats/log/commit_log_format.h"

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "formats/inputs/open_log.h"
 #include "formats/io/output_file.h"

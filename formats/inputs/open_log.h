@@ -1,13 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_INPUTS_OPEN_LOG_H_
 #define RINGSCOPE_FORMATS_INPUTS_OPEN_LOG_H_
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/compare/output_diff.h"
 #include "core/log/summary.h"
 #include "formats/io/byte_stream.h"

@@ -1,15 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_INPUTS_RECORDING_H_
 #define RINGSCOPE_FORMATS_INPUTS_RECORDING_H_
 
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/log/op.h"
 #include "core/log/session_index.h"
 #include "core/log/summary.h"

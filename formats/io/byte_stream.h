@@ -4,15 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -151,10 +143,7 @@ class ByteWindow {
   size_t read_bytes_;
   void GrowFor(size_t size);
 
-  struct Free {
-    void operator()(uint8_t* bytes) const { std::free(bytes); }
-  };
-  std::unique_ptr<uint8_t[], Free> buffer_;
+  OwnedBytes buffer_;
   size_t capacity_ = 0;
   size_t begin_ = 0;
   size_t end_ = 0;

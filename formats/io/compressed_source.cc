@@ -4,10 +4,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <climits>
-#include <utility>
 #include <vector>
 
 #include "core/base/wire.h"

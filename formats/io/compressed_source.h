@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_IO_COMPRESSED_SOURCE_H_
 #define RINGSCOPE_FORMATS_IO_COMPRESSED_SOURCE_H_
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-
 #include "formats/io/byte_stream.h"
 
 namespace ringscope {

@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_IO_HEX_H_
 #define RINGSCOPE_FORMATS_IO_HEX_H_
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

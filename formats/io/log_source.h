@@ -3,12 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/base/enum_names.h"
 #include "core/log/op.h"
 #include "formats/io/byte_stream.h"

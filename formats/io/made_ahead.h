@@ -2,16 +2,10 @@
 #define RINGSCOPE_FORMATS_IO_MADE_AHEAD_H_
 
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "formats/io/byte_stream.h"

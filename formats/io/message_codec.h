@@ -3,13 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <concepts>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "core/base/enum_names.h"

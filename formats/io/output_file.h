@@ -3,15 +3,7 @@
 
 #include <sys/stat.h>
 
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "core/base/result.h"
 #include "formats/io/byte_stream.h"

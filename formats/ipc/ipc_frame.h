@@ -1,15 +1,7 @@
 #ifndef RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
 #define RINGSCOPE_FORMATS_IPC_IPC_FRAME_H_
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

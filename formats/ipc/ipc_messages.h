@@ -1,11 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 #define RINGSCOPE_FORMATS_IPC_IPC_MESSAGES_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/perfetto/fields.h"
 #include "formats/io/message_codec.h"
 #include "formats/ipc/ipc_frame.h"

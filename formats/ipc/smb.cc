@@ -1,6 +1,5 @@
 #include "formats/ipc/smb.h"
 
-#include <array>
 #include <cstring>
 
 #include "core/base/wire.h"

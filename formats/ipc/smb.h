@@ -1,14 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_IPC_SMB_H_
 #define RINGSCOPE_FORMATS_IPC_SMB_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "core/base/ids.h"
 #include "core/perfetto/commit_request.h"
 #include "core/perfetto/memory_picture.h"

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "formats/io/hex.h"

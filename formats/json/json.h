@@ -1,7 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_JSON_JSON_H_
 #define RINGSCOPE_FORMATS_JSON_JSON_H_
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

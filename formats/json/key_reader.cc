@@ -1,8 +1,6 @@
 #include "formats/json/key_reader.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "formats/io/hex.h"
 #include "formats/json/json.h"

@@ -5,15 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <cstdint>
 #include <forward_list>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "core/base/enum_names.h"

@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_FORMAT_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_FORMAT_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "core/log/op.h"
 
 namespace ringscope::commit_log {

@@ -2,8 +2,6 @@
 
 #include <xxhash.h>
 
-#include <utility>
-
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_fields.h"
 

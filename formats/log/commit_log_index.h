@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_INDEX_H_
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/log/summary.h"
 #include "formats/io/byte_stream.h"
 #include "formats/io/message_codec.h"

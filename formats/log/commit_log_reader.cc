@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/commit_log_index.h"

@@ -1,11 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_READER_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_READER_H_
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "formats/io/log_source.h"
 #include "formats/io/made_ahead.h"
 #include "formats/log/zstd_frames.h"

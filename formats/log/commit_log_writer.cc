@@ -4,7 +4,6 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <thread>
 
 #include "core/base/wire.h"
@@ -128,13 +127,13 @@ class Writer : public CommitLogWriter {
   /// Has the memory of the first frames mapped: for each page of it a thread is in the system,
   /// where it cannot pause.
   Status MapMemory() {
-    const size_t bytes =
-        frame_bytes_ + frame_bytes_ / 8;  // the last record is longer than its room
+    const size_t bytes = frame_bytes_ + frame_bytes_ / 8;  // a record may be longer than its room
+    frame_.resize(bytes);
     std::unique_ptr<FrameJob> job = compressor_.NewJob();
-    for (std::string* const memory : {&frame_, &job->content}) memory->resize(bytes);
+    job->content.resize(bytes);
     compressor_.Add(std::move(job));
+    frame_.clear();
     RS_ASSIGN_OR_RETURN(job, compressor_.Take(/*all=*/true));
-    for (std::string* const memory : {&frame_, &job->content}) memory->clear();
     compressor_.Recycle(std::move(job));
     return {};
   }

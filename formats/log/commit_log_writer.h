@@ -1,14 +1,8 @@
 #ifndef RINGSCOPE_FORMATS_LOG_COMMIT_LOG_WRITER_H_
 #define RINGSCOPE_FORMATS_LOG_COMMIT_LOG_WRITER_H_
 
-#include <cstdint>
 #include <deque>
-#include <functional>
 #include <future>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/base/result.h"
 #include "core/log/op.h"

@@ -118,6 +118,26 @@ TEST(CommitLogWriter, Frames_FlushMakesWhatWasAppendedReadable) {
   EXPECT_EQ(writer->bytes_written(), sink.text.size());
 }
 
+TEST(CommitLogWriter, Pauses_LeaveTheRecordsAsTheyAre) {
+  OpList ops;
+  ops.Add({}, HeaderOf("a"));
+  for (uint32_t i = 0; i < 200; ++i) ops.Add(i, CommitOf(ChunkRequest(1, i, 4000)));
+  for (const size_t frame_bytes : {size_t{1}, size_t{5000}, size_t{1} << 20}) {
+    StringSink sink;
+    int pauses = 0;
+    CommitLogWriterOptions options;
+    options.frame_bytes = frame_bytes;
+    options.pause = [&pauses] { ++pauses; };
+    const auto writer = CommitLogWriter::Create(sink, options).value();
+    AppendAll(ops, *writer);
+    ASSERT_TRUE(writer->Close());
+    ExpectWhole(ReadLog(sink.text), ops);
+    EXPECT_EQ(writer->bytes_written(), sink.text.size());
+    EXPECT_EQ(FrameOffsets(sink.text).size(), FrameOffsets(WriteLog(ops, frame_bytes)).size());
+    EXPECT_GT(pauses, 10);
+  }
+}
+
 TEST(CommitLogWriter, Threads_WriteTheSameFile) {
   OpList ops;
   ops.Add({}, ImportHeader());

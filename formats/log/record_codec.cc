@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/perfetto/fields.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_fields.h"

@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_RECORD_CODEC_H_
 #define RINGSCOPE_FORMATS_LOG_RECORD_CODEC_H_
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "core/log/op.h"
 
 namespace ringscope::commit_log {

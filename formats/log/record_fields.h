@@ -1,8 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_RECORD_FIELDS_H_
 #define RINGSCOPE_FORMATS_LOG_RECORD_FIELDS_H_
 
-#include <utility>
-
 #include "core/log/op.h"
 #include "core/log/summary.h"
 #include "formats/io/message_codec.h"

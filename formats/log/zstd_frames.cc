@@ -4,8 +4,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include <algorithm>
-
 #include "core/base/wire.h"
 #include "formats/log/commit_log_format.h"
 

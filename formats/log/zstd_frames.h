@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_LOG_ZSTD_FRAMES_H_
 #define RINGSCOPE_FORMATS_LOG_ZSTD_FRAMES_H_
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 #include <variant>
 
 #include "formats/io/byte_stream.h"

@@ -1,8 +1,5 @@
 #include "formats/ops/events_jsonl.h"
 
-#include <iterator>
-#include <utility>
-
 #include "core/perfetto/trace_stats.h"
 #include "formats/json/json.h"
 

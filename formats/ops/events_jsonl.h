@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <span>
-#include <string>
-
 #include "core/base/wire.h"
 #include "core/session/session.h"
 #include "formats/io/output_file.h"

@@ -2,14 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "core/base/text.h"
 #include "core/base/wire.h"
 #include "core/engine/engine.h"

@@ -1,9 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_OPS_OPS_JSONL_H_
 #define RINGSCOPE_FORMATS_OPS_OPS_JSONL_H_
 
-#include <memory>
-#include <string>
-
 #include "core/log/op.h"
 #include "core/perfetto/commit_request.h"
 #include "formats/io/compressed_source.h"

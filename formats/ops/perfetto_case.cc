@@ -4,12 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cctype>
-#include <map>
-#include <memory>
-#include <set>
 #include <sstream>
-#include <unordered_map>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/perfetto/commit_request.h"

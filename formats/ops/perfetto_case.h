@@ -1,10 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_OPS_PERFETTO_CASE_H_
 #define RINGSCOPE_FORMATS_OPS_PERFETTO_CASE_H_
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/base/wire.h"
 #include "core/compare/log_differ.h"
 #include "core/engine/catalogue.h"

@@ -3,17 +3,6 @@
 
 #include <sqlite3.h>
 
-#include <concepts>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "core/base/result.h"
 #include "core/gaps/gap_analysis.h"
 #include "core/graph/chunk_lifetimes.h"

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "core/base/text.h"
 #include "core/perfetto/trace_stats.h"

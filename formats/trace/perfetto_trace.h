@@ -1,14 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 #define RINGSCOPE_FORMATS_TRACE_PERFETTO_TRACE_H_
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
 #include "core/perfetto/packet_facts.h"

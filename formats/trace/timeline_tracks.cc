@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "core/base/text.h"
 #include "core/examine/loss_words.h"
 #include "core/log/summary.h"

@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_BUFFER_TRACKS_H_
 #define RINGSCOPE_FORMATS_TRACE_BUFFER_TRACKS_H_
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-
 #include "core/examine/examination.h"
 #include "core/graph/chunk_lifetimes.h"
 #include "core/session/session_notes.h"

@@ -1,9 +1,5 @@
 #include "formats/trace/trace_file_scan.h"
 
-#include <algorithm>
-#include <span>
-#include <utility>
-
 #include "core/base/wire.h"
 #include "core/perfetto/clocks.h"
 #include "core/perfetto/fields.h"

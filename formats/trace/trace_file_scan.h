@@ -1,12 +1,6 @@
 #ifndef RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
 #define RINGSCOPE_FORMATS_TRACE_TRACE_FILE_SCAN_H_
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "core/reads/ready_times.h"
 #include "core/trace/trace_scan.h"
 #include "formats/io/byte_stream.h"

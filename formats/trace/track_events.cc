@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/base/lookup.h"
 #include "core/base/wire.h"
 #include "core/perfetto/fields.h"
