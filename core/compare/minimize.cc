@@ -1,5 +1,6 @@
 #include "core/compare/minimize.h"
 
+#include <map>
 #include <numeric>
 #include <set>
 #include <unordered_map>

@@ -8,6 +8,7 @@
 
 #include "core/base/wire.h"
 #include "core/log/summary.h"
+#include "formats/io/hex.h"
 #include "formats/log/commit_log_format.h"
 #include "formats/log/record_codec.h"
 
