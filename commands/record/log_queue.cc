@@ -112,6 +112,7 @@ Status LogFiles::OpenPart(GrowingFile::Existing existing) {
   CommitLogWriterOptions options;
   options.level = options_.level;
   options.pause = [this] { pause_(); };
+  options.map_memory = part_ == 0;  // later ones have the memory of those before
   RS_ASSIGN_OR_RETURN(writer_, CommitLogWriter::Create(*this, options));
   const std::vector<OpBody> repeated = state_.Records();
   LogHeader header =

@@ -96,7 +96,7 @@ class SpareTexts {
   void Return(std::string text) { texts_.push_back(std::move(text)); }
 
  private:
-  static constexpr size_t kBytes = size_t{256} << 10;  // of some milliseconds
+  static constexpr size_t kBytes = size_t{256} << 10;  // commits of some milliseconds
   std::vector<std::string> texts_ = std::vector(4, std::string(kBytes, '\0'));
 };
 

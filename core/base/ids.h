@@ -13,11 +13,11 @@
 namespace ringscope {
 
 using Bytes = std::span<const uint8_t>;
-struct FreeBytes {
+struct BytesDeleter {
   void operator()(uint8_t* bytes) const { std::free(bytes); }
 };
 /// Memory of malloc and its like: it can grow, be aligned, or stay untouched.
-using OwnedBytes = std::unique_ptr<uint8_t[], FreeBytes>;
+using OwnedBytes = std::unique_ptr<uint8_t[], BytesDeleter>;
 
 /// A producer's connection, as the service numbers it.
 enum class ProducerId : uint16_t {};

@@ -92,11 +92,11 @@ class Writer : public CommitLogWriter {
   Writer(ByteSink& sink, CommitLogWriterOptions options)
       : sink_(sink),
         frame_bytes_(std::clamp(options.frame_bytes, size_t{1}, commit_log::kMaxRecordBytes)),
-        pauses_(options.pause != nullptr),
+        map_memory_(options.map_memory),
         compressor_(options.level, options.threads, std::move(options.pause)) {}
 
   Status Start() {
-    if (pauses_) RS_RETURN_IF_ERROR(MapMemory());
+    if (map_memory_) RS_RETURN_IF_ERROR(MapMemory());
     index_.AddSkippableFrame(commit_log::kStartFrameSize);
     return Emit(commit_log::StartFrame());
   }
@@ -125,8 +125,7 @@ class Writer : public CommitLogWriter {
   uint64_t bytes_written() const override { return bytes_written_; }
 
  private:
-  /// Has the memory of the first frames mapped: for each page of it a thread is in the system,
-  /// where it cannot pause.
+  /// Fills and compresses a frame that is not written.
   Status MapMemory() {
     const size_t bytes = frame_bytes_ + frame_bytes_ / 8;  // a record may be longer than its room
     frame_.resize(bytes);
@@ -285,7 +284,7 @@ class Writer : public CommitLogWriter {
 
   ByteSink& sink_;
   const size_t frame_bytes_;
-  const bool pauses_;
+  const bool map_memory_;
   FrameCompressor compressor_;
 
   std::string frame_;         // encoded records of the open frame, without its header

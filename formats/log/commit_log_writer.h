@@ -66,6 +66,9 @@ struct CommitLogWriterOptions {
   /// Called after each 64 KiB of a frame that are compressed, so that a thread can leave its
   /// processor to others. Empty: a frame is compressed at once, which saves up to 0.7 %.
   std::function<void()> pause = {};
+  /// Create has the memory of the first frames mapped: for each page of it a thread is in the
+  /// system, where it cannot pause.
+  bool map_memory = false;
 };
 
 /// Returns the number of processors, at most 4; 0 if there is one.

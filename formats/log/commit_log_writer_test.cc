@@ -128,7 +128,9 @@ TEST(CommitLogWriter, Pauses_LeaveTheRecordsAsTheyAre) {
     CommitLogWriterOptions options;
     options.frame_bytes = frame_bytes;
     options.pause = [&pauses] { ++pauses; };
+    options.map_memory = true;
     const auto writer = CommitLogWriter::Create(sink, options).value();
+    pauses = 0;
     AppendAll(ops, *writer);
     ASSERT_TRUE(writer->Close());
     ExpectWhole(ReadLog(sink.text), ops);
